@@ -1,0 +1,36 @@
+# Every target sets itself up: nothing but Python >= 3.11 and make is needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint format clean
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("sleek needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[experiments]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo  ## the paper's first experiment on Ripley's data, with a picture
+	$(BIN)/python experiments/demo.py
+
+test: $(VENV)/.dev  ## the whole test suite, on two cores
+	$(BIN)/python -m pytest -q -n 2
+
+lint: $(VENV)/.dev  ## style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev  ## mend style and format in place
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis

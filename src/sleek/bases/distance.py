@@ -1,0 +1,49 @@
+"""Bases that are a decreasing profile of a weighted distance to a centre."""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from sleek._typing import FloatArray
+from sleek.bases.base import Basis, Parameter, Scaling, Units
+from sleek.kernels import reference
+
+
+class DistanceBasis(Basis):
+    """φ_j(x) = profile(Z_j(x)), Z_j(x) = Σ_i shapes_ji |x_i - c_ji|^power, shapes ≥ 0.
+
+    Scaling folds exactly: with x' = (x - mean)·factor the same Z comes from raw rows with
+    c = mean + c'/factor and shapes = shapes'·factor^power.
+    """
+
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("centers"), Parameter("shapes", lower=0.0))
+    power: ClassVar[int]
+
+    @abstractmethod
+    def profile(self, Z: FloatArray) -> FloatArray:
+        """The value of a unit at distance Z."""
+
+    @abstractmethod
+    def slope(self, Phi: FloatArray) -> FloatArray:
+        """∂φ/∂Z, written in the value φ itself."""
+
+    def start(self, centers: FloatArray, shape: float) -> Units:
+        return Units({"centers": centers.copy(), "shapes": np.full_like(centers, shape)})
+
+    def features(self, X: FloatArray, units: Units) -> FloatArray:
+        distance = reference.absolute_distance if self.power == 1 else reference.squared_distance
+        return self.profile(distance(X, units["centers"], units["shapes"]))
+
+    def vjp(self, X: FloatArray, units: Units, Phi: FloatArray, dPhi: FloatArray) -> Units:
+        vjp = reference.absolute_distance_vjp if self.power == 1 else reference.squared_distance_vjp
+        d_centers, d_shapes = vjp(X, units["centers"], units["shapes"], dPhi * self.slope(Phi))
+        return Units({"centers": d_centers, "shapes": d_shapes})
+
+    def unscale(self, units: Units, scaling: Scaling) -> Units:
+        return Units(
+            {
+                "centers": scaling.invert(units["centers"]),
+                "shapes": units["shapes"] * scaling.factor**self.power,
+            }
+        )

@@ -1,0 +1,31 @@
+"""The Gaussian radial basis function with one width per feature."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from sleek._typing import FloatArray
+from sleek.bases.distance import DistanceBasis
+
+
+class GaussianRBF(DistanceBasis):
+    """φ_j(x) = exp(-Σ_i μ_ji (x_i - c_ji)²): smooth everywhere.
+
+    Examples
+    --------
+    >>> from sleek import GaussianRBF
+    >>> basis = GaussianRBF()
+    >>> units = basis.start(np.array([[0.0, 0.0]]), shape=0.5)
+    >>> basis.features(np.array([[0.0, 0.0], [2.0, 0.0]]), units).round(3)
+    array([[1.   ], [0.135]])
+    """
+
+    name: ClassVar[str] = "gaussian_rbf"
+    power: ClassVar[int] = 2
+
+    def profile(self, Z: FloatArray) -> FloatArray:
+        Phi: FloatArray = np.exp(-Z)
+        return Phi
+
+    def slope(self, Phi: FloatArray) -> FloatArray:
+        return -Phi

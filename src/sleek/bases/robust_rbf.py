@@ -1,0 +1,31 @@
+"""The robust radial basis function, the paper's main example."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from sleek._typing import FloatArray
+from sleek.bases.distance import DistanceBasis
+
+
+class RobustRBF(DistanceBasis):
+    """φ_j(x) = exp(-Σ_i μ_ji |x_i - c_ji|): peaked at its centre, with longer tails than a Gaussian.
+
+    Examples
+    --------
+    >>> from sleek import RobustRBF
+    >>> basis = RobustRBF()
+    >>> units = basis.start(np.array([[0.0, 0.0]]), shape=0.5)
+    >>> basis.features(np.array([[0.0, 0.0], [2.0, 0.0]]), units).round(3)
+    array([[1.   ], [0.368]])
+    """
+
+    name: ClassVar[str] = "robust_rbf"
+    power: ClassVar[int] = 1
+
+    def profile(self, Z: FloatArray) -> FloatArray:
+        Phi: FloatArray = np.exp(-Z)
+        return Phi
+
+    def slope(self, Phi: FloatArray) -> FloatArray:
+        return -Phi

@@ -1,0 +1,33 @@
+"""The simplex basis function (SBF): with it the low rank LS-SVM is the earlier LSSVM-SBF."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from sleek._typing import FloatArray
+from sleek.bases.distance import DistanceBasis
+
+
+class Simplex(DistanceBasis):
+    """φ_j(x) = max(0, 1 - Σ_i μ_ji |x_i - c_ji|): a pyramid, so that the model is piecewise linear.
+
+    At the pyramid's foot, where the function has a kink, the gradient is taken as 0.
+
+    Examples
+    --------
+    >>> from sleek import Simplex
+    >>> basis = Simplex()
+    >>> units = basis.start(np.array([[0.0, 0.0]]), shape=0.5)
+    >>> basis.features(np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0]]), units)
+    array([[1. ], [0.5], [0. ]])
+    """
+
+    name: ClassVar[str] = "simplex"
+    power: ClassVar[int] = 1
+
+    def profile(self, Z: FloatArray) -> FloatArray:
+        Phi: FloatArray = np.maximum(0.0, 1.0 - Z)
+        return Phi
+
+    def slope(self, Phi: FloatArray) -> FloatArray:
+        return -(Phi > 0).astype(np.float64)

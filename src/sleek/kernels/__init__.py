@@ -1,0 +1,1 @@
+"""The loops that touch every row, feature and unit."""

@@ -1,0 +1,94 @@
+"""Sums over rows that can be merged: all that the closed form needs to know of the data.
+
+Blocks are merged by the pairwise rule of Chan, Golub and LeVeque: with S = S₁ + S₂ and δ = mean₂ - mean₁,
+
+    mean = mean₁ + δ·S₂/S,    Σ s(x - mean)(x - mean)ᵀ = (sum of block 1) + (sum of block 2) + δδᵀ·S₁S₂/S.
+
+Nothing large is ever subtracted. Raw sums would cancel: with the paper's μ = 0.0001 every φ is almost 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sleek._typing import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Weighted first and second moments of the unit values Phi (n, m) and the targets T (n, k).
+
+    >>> Phi, T, s = np.array([[0.0], [1.0], [5.0]]), np.array([[-1.0], [1.0], [1.0]]), np.ones(3)
+    >>> both = Moments.of(Phi[:1], T[:1], s[:1]) + Moments.of(Phi[1:], T[1:], s[1:])
+    >>> both.weight, both.mean_phi, both.G
+    (3.0, array([2.]), array([[14.]]))
+    """
+
+    weight: float  # S = Σ s
+    mean_phi: FloatArray  # (m,)
+    mean_t: FloatArray  # (k,)
+    G: FloatArray  # (m, m) Σ s (φ-φ̄)(φ-φ̄)ᵀ
+    R: FloatArray  # (m, k) Σ s (φ-φ̄)(t-t̄)ᵀ
+    tt: FloatArray  # (k,) Σ s (t-t̄)²
+
+    @classmethod
+    def of(cls, Phi: FloatArray, T: FloatArray, s: FloatArray) -> Moments:
+        """The moments of one block of rows with weights s > 0."""
+        weight = float(s.sum())
+        mean_phi, mean_t = s @ Phi / weight, s @ T / weight
+        A, B = Phi - mean_phi, T - mean_t
+        sA = A * s[:, None]
+        return cls(weight, mean_phi, mean_t, sA.T @ A, sA.T @ B, s @ B**2)
+
+    def __add__(self, other: Moments) -> Moments:
+        weight = self.weight + other.weight
+        share = other.weight / weight
+        a, b = other.mean_phi - self.mean_phi, other.mean_t - self.mean_t
+        return Moments(
+            weight,
+            self.mean_phi + a * share,
+            self.mean_t + b * share,
+            self.G + other.G + np.outer(a, a * (self.weight * share)),
+            self.R + other.R + np.outer(a, b * (self.weight * share)),
+            self.tt + other.tt + b**2 * (self.weight * share),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnMoments:
+    """Weighted mean and sum of squared deviations of every column.
+
+    >>> X = np.array([[1.0], [2.0], [6.0]])
+    >>> both = ColumnMoments.of(X[:2], np.ones(2)) + ColumnMoments.of(X[2:], np.ones(1))
+    >>> both.mean, both.squares
+    (array([3.]), array([14.]))
+    """
+
+    weight: float
+    mean: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, s: FloatArray) -> ColumnMoments:
+        """The moments of one block of rows with weights s > 0."""
+        weight = float(s.sum())
+        mean = s @ X / weight
+        with np.errstate(over="ignore"):  # an infinite spread is the caller's to report
+            return cls(weight, mean, s @ (X - mean) ** 2)
+
+    def __add__(self, other: ColumnMoments) -> ColumnMoments:
+        weight = self.weight + other.weight
+        share = other.weight / weight
+        delta = other.mean - self.mean
+        return ColumnMoments(
+            weight,
+            self.mean + delta * share,
+            self.squares + other.squares + delta**2 * (self.weight * share),
+        )
+
+    def spread(self) -> FloatArray:
+        """The standard deviation, and exactly 0 where nothing but rounding is left of it."""
+        deviation = np.sqrt(self.squares / self.weight)
+        return np.where(deviation > 8 * np.finfo(float).eps * np.abs(self.mean), deviation, 0.0)

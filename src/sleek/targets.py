@@ -1,0 +1,96 @@
+"""What the model is asked to say: class labels or numbers, as the columns T that the closed form fits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from sleek._typing import AnyArray, FloatArray, IntArray
+from sleek.moments import ColumnMoments
+from sleek.solve import Solution
+
+
+class Targets(ABC):
+    """A coding of the user's target as real columns (k of them), applied block by block."""
+
+    @property
+    @abstractmethod
+    def n_outputs(self) -> int:
+        """The number of columns k."""
+
+    @abstractmethod
+    def encode(self, y: AnyArray) -> FloatArray:
+        """T (n, k) for the stored targets of some rows."""
+
+    @abstractmethod
+    def decode(self, solution: Solution) -> Solution:
+        """The solution for columns T as one in the user's units."""
+
+    @abstractmethod
+    def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """The training error of each row, (n,), for model outputs Y (n, k)."""
+
+
+@dataclass(frozen=True)
+class ClassTargets(Targets):
+    """Class codes 0 … n_classes-1 as ±1: one column for two classes, else one for each class.
+
+    >>> ClassTargets(2).encode(np.array([0, 1]))
+    array([[-1.], [ 1.]])
+    >>> ClassTargets(3).encode(np.array([2]))
+    array([[-1., -1.,  1.]])
+    """
+
+    n_classes: int
+
+    @property
+    def n_outputs(self) -> int:
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    def encode(self, y: IntArray) -> FloatArray:
+        columns = np.arange(self.n_classes) if self.n_classes > 2 else np.ones(1)
+        return np.where(y[:, None] == columns, 1.0, -1.0)
+
+    def decode(self, solution: Solution) -> Solution:
+        return solution
+
+    def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        return (decide(T) != decide(Y)).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class RealTargets(Targets):
+    """Numbers, centred and brought to unit variance per column, so that no setting depends on their units."""
+
+    mean: FloatArray  # (k,)
+    scale: FloatArray  # (k,)
+
+    @classmethod
+    def of(cls, y: FloatArray, s: FloatArray) -> RealTargets:
+        """The coding for targets y (n, k) with weights s; a constant column keeps scale 1."""
+        columns = ColumnMoments.of(y, s)
+        spread = columns.spread()
+        return cls(columns.mean, np.where(spread > 0, spread, 1.0))
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.mean)
+
+    def encode(self, y: FloatArray) -> FloatArray:
+        T: FloatArray = (y - self.mean) / self.scale
+        return T
+
+    def decode(self, solution: Solution) -> Solution:
+        return Solution(solution.theta * self.scale, solution.b * self.scale + self.mean)
+
+    def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """Squared errors in the target's own units, averaged over the outputs."""
+        return np.mean(((T - Y) * self.scale) ** 2, axis=1)
+
+
+def decide(Y: FloatArray) -> IntArray:
+    """The class code that outputs Y (n, k) speak for; of equal outputs the first class wins."""
+    codes: IntArray = (Y[:, 0] > 0).astype(np.int64) if Y.shape[1] == 1 else Y.argmax(axis=1)
+    return codes

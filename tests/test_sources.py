@@ -1,0 +1,136 @@
+"""Blocks, threads and order: the one path to the rows."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_info
+
+from sleek.bases.base import Scaling
+from sleek.moments import Moments
+from sleek.sources import ArraySource, Sample, ScaledSource, ordered_map, single_threaded_blas
+from sleek.targets import ClassTargets, RealTargets, decide
+
+
+def source(n=1000, **options):
+    rng = np.random.default_rng(0)
+    X, y, s = rng.normal(size=(n, 3)), rng.integers(0, 2, size=n), rng.uniform(0.5, 2.0, size=n)
+    return ArraySource(X, y, s, ClassTargets(2), **options)
+
+
+def moments(block):
+    return Moments.of(np.exp(-np.abs(block.X)), block.T, block.s)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_results_are_bit_for_bit_the_same_for_any_number_of_threads(n_jobs):
+    one = source(block_rows=64).map_reduce(moments)
+    many = source(block_rows=64, n_jobs=n_jobs).map_reduce(moments)
+    for name in ("weight", "mean_phi", "mean_t", "G", "R", "tt"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(many, name))
+
+
+@settings(max_examples=20, deadline=None)
+@given(block_rows=st.integers(1, 1100))
+def test_block_size_does_not_matter(block_rows):
+    cut, whole = (
+        source(block_rows=block_rows).map_reduce(moments),
+        source(block_rows=10**6).map_reduce(moments),
+    )
+    np.testing.assert_allclose(cut.G, whole.G, rtol=1e-11)
+    np.testing.assert_allclose(cut.R, whole.R, rtol=1e-9, atol=1e-11)
+
+
+def test_blocks_hold_every_row_once_in_order():
+    whole = source(n=1000, block_rows=300)
+    rows = whole.map_reduce(lambda block: [(block.start + i, *x) for i, x in enumerate(block.X)])
+    assert [row[0] for row in rows] == list(range(1000))
+    np.testing.assert_array_equal(np.array(rows)[:, 1:], whole.X)
+
+
+def test_float32_rows_come_as_float64_without_a_copy_of_the_data():
+    data = ArraySource(np.ones((5, 2), np.float32), np.zeros(5, int), np.ones(5), ClassTargets(2))
+    assert data.block(0).X.dtype == np.float64
+    double = source(n=5)
+    assert np.shares_memory(double.block(0).X, double.X)
+
+
+def test_scaled_source_hands_out_scaled_rows():
+    data = source(n=10)
+    scaling = Scaling(np.array([1.0, 2.0, 3.0]), np.array([2.0, 0.0, 0.5]))
+    rows = ScaledSource(data, scaling).map_reduce(lambda block: list(block.X))
+    np.testing.assert_allclose(rows, (data.X - [1, 2, 3]) * [2, 0, 0.5])
+    np.testing.assert_allclose(scaling.invert(np.array(rows))[:, [0, 2]], data.X[:, [0, 2]])
+
+
+@pytest.mark.parametrize("block_rows", [7, 100, 10**6])
+def test_sample_does_not_depend_on_blocks_and_grows_nested(block_rows):
+    data = source(n=1000, block_rows=block_rows)
+    small = data.map_reduce(lambda block: Sample.of(block, 50, seed=3))
+    large = data.map_reduce(lambda block: Sample.of(block, 200, seed=3))
+    reference = source(n=1000, block_rows=13).map_reduce(lambda block: Sample.of(block, 50, seed=3))
+    np.testing.assert_array_equal(small.rows, reference.rows)
+    assert set(map(tuple, small.rows)) <= set(map(tuple, large.rows))
+    assert len(small.rows) == 50
+
+
+def test_sample_is_uniform():
+    counts = np.zeros(20)
+    data = ArraySource(np.arange(20.0)[:, None], np.zeros(20, int), np.ones(20), ClassTargets(2))
+    for seed in range(2000):
+        drawn = data.map_reduce(lambda block, seed=seed: Sample.of(block, 5, seed=seed))
+        counts[drawn.rows[:, 0].astype(int)] += 1
+    # each row is expected 500 times with standard deviation 19.4
+    assert np.abs(counts - 500).max() < 5 * 19.4
+
+
+def test_an_error_in_a_task_comes_through_and_leaves_no_thread():
+    before = threading.active_count()
+
+    def task(block):
+        time.sleep(0.001)
+        if block.start == 320:
+            raise RuntimeError("row 320 is bad")
+        return 0
+
+    with pytest.raises(RuntimeError, match="row 320 is bad"):
+        source(block_rows=32, n_jobs=4).map_reduce(task)
+    assert threading.active_count() == before
+
+
+def test_ordered_map_keeps_only_a_few_results_waiting():
+    started = []
+    results = ordered_map(lambda i: started.append(i) or i, range(1000), n_jobs=2)
+    assert next(results) == 0
+    time.sleep(0.05)
+    assert len(started) <= 10
+    results.close()
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_blas_limit_is_restored_in_whatever_order_fits_end():
+    before = blas_threads()
+    first, second = single_threaded_blas(), single_threaded_blas()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert set(blas_threads()) == {1}
+    second.__exit__(None, None, None)
+    assert blas_threads() == before
+
+
+def test_targets():
+    T = ClassTargets(3).encode(np.array([0, 2, 1]))
+    np.testing.assert_array_equal(T, [[1, -1, -1], [-1, -1, 1], [-1, 1, -1]])
+    np.testing.assert_array_equal(decide(T), [0, 2, 1])
+    np.testing.assert_array_equal(ClassTargets(3).row_errors(T, T[[0, 1, 1]]), [0, 0, 1])
+    y = np.array([[1.0, 5.0], [3.0, 5.0]])
+    real = RealTargets.of(y, np.array([1.0, 1.0]))
+    np.testing.assert_allclose(real.encode(y), [[-1, 0], [1, 0]])
+    np.testing.assert_allclose(real.row_errors(real.encode(y), np.zeros((2, 2))), [0.5, 0.5])
