@@ -1,5 +1,7 @@
 """Sums merged in any way give the closed form, and that is the dense LS-SVM solution."""
 
+from itertools import pairwise
+
 import mpmath
 import numpy as np
 from hypothesis import given, settings
@@ -111,7 +113,7 @@ def test_units_that_coincide_are_solved_even_without_regularisation():
 def test_moments_do_not_depend_on_how_rows_are_cut(seed, cuts):
     Phi, T, s = draw(seed, k=2)
     edges = [0, *sorted(set(cuts)), 60]
-    parts = [Moments.of(Phi[a:b], T[a:b], s[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    parts = [Moments.of(Phi[a:b], T[a:b], s[a:b]) for a, b in pairwise(edges)]
     merged, whole = parts[0], Moments.of(Phi, T, s)
     for part in parts[1:]:
         merged = merged + part

@@ -130,7 +130,7 @@ def test_rows_all_alike_give_the_majority():
 
 
 def test_duplicated_rows_and_few_rows(two_classes):
-    X, y = two_classes
+    X, _ = two_classes
     few = LowRankLSSVC(random_state=0).fit(np.repeat(X[:6], 30, axis=0), np.tile([0, 1, 0, 1, 1, 0], 30))
     assert few.n_units_ <= 6
     assert np.isfinite(few.decision_function(X)).all()

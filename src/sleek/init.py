@@ -32,7 +32,9 @@ def distinct_rows(source: Source, n_units: int, seed: int) -> tuple[FloatArray, 
 
     sample = source.map_reduce(task)
     rows, inverse = np.unique(sample.rows, axis=0, return_inverse=True)
-    return rows, np.bincount(inverse.ravel(), weights=sample.weights, minlength=len(rows))
+    weights = np.zeros(len(rows))
+    np.add.at(weights, inverse.ravel(), sample.weights)
+    return rows, weights
 
 
 def k_medoids(rows: FloatArray, weights: FloatArray, n_medoids: int, rng: np.random.Generator) -> IntArray:
@@ -105,4 +107,5 @@ def _swap_changes(distances: FloatArray, D: FloatArray, weights: FloatArray) -> 
     leaves = (np.minimum(distances, second) - first) * weights
     membership = np.zeros((n, n_medoids))
     membership[np.arange(n), nearest] = 1.0
-    return stays.sum(axis=1)[:, None] + (leaves - stays) @ membership
+    change: FloatArray = stays.sum(axis=1)[:, None] + (leaves - stays) @ membership
+    return change

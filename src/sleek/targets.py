@@ -57,7 +57,7 @@ class ClassTargets(Targets):
         return solution
 
     def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
-        return (decide(T) != decide(Y)).astype(np.float64)
+        return np.where(decide(T) != decide(Y), 1.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,8 @@ class RealTargets(Targets):
 
     def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """Squared errors in the target's own units, averaged over the outputs."""
-        return np.mean(((T - Y) * self.scale) ** 2, axis=1)
+        errors: FloatArray = np.mean(((T - Y) * self.scale) ** 2, axis=1)
+        return errors
 
 
 def decide(Y: FloatArray) -> IntArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -63,10 +63,10 @@ def check_count(name: str, value: Any, least: int, word: str | None = None) -> i
     return int(value)
 
 
-def check_part(name: str, value: Any, kind: type[T], known: Mapping[str, type[T]]) -> T:
+def check_part(name: str, value: Any, kind: type, known: Mapping[str, type[T]]) -> T:
     """An object of the given kind, or the known word that stands for one with default settings."""
     if isinstance(value, kind):
-        return value
+        return cast(T, value)
     if isinstance(value, str) and value in known:
         return known[value]()
     words = ", ".join(repr(word) for word in sorted(known))

@@ -136,4 +136,5 @@ def _unit_length(gradient: FloatArray) -> FloatArray:
     """Every unit's gradient divided by its norm; a zero gradient stays zero."""
     axes = tuple(range(1, gradient.ndim))
     norm = np.sqrt(np.sum(gradient**2, axis=axes, keepdims=True))
-    return np.divide(gradient, norm, out=np.zeros_like(gradient), where=norm > 0)
+    direction: FloatArray = np.divide(gradient, norm, out=np.zeros_like(gradient), where=norm > 0)
+    return direction
