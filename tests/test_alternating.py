@@ -45,7 +45,7 @@ def test_gradient_is_the_papers_formula(objective, basis):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3))
     codes = (X[:, 0] + 0.5 * rng.normal(size=50) > 0).astype(int)
-    units = basis.start(rng.normal(size=(4, 3)), 0.15)
+    units = basis.start(rng.normal(size=(4, 3)), 0.15, rng)
     source = ArraySource(X, codes, np.ones(50), ClassTargets(2), block_rows=17)
     step = _Step(
         basis, units, fit_output(source, basis, units, 20.0), OBJECTIVES[objective], 20.0, source.coding

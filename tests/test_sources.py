@@ -69,20 +69,27 @@ def test_scaled_source_hands_out_scaled_rows():
 @pytest.mark.parametrize("block_rows", [7, 100, 10**6])
 def test_sample_does_not_depend_on_blocks_and_grows_nested(block_rows):
     data = source(n=1000, block_rows=block_rows)
-    small = data.map_reduce(lambda block: Sample.of(block, 50, seed=3))
-    large = data.map_reduce(lambda block: Sample.of(block, 200, seed=3))
-    reference = source(n=1000, block_rows=13).map_reduce(lambda block: Sample.of(block, 50, seed=3))
-    np.testing.assert_array_equal(small.rows, reference.rows)
-    assert set(map(tuple, small.rows)) <= set(map(tuple, large.rows))
-    assert len(small.rows) == 50
+    small, large = Sample.draw(data, 50, seed=3), Sample.draw(data, 200, seed=3)
+    reference = Sample.draw(source(n=1000, block_rows=13), 50, seed=3)
+    np.testing.assert_array_equal(small.rows.X, reference.rows.X)
+    np.testing.assert_array_equal(small.rows.X, data.X[small.numbers])
+    np.testing.assert_array_equal(small.rows.T, data.targets.encode(data.y[small.numbers]))
+    assert set(small.numbers) <= set(large.numbers)
+    assert small.n_rows == 50
+
+
+def test_a_sample_of_all_rows_is_the_source():
+    data = source(n=5000)
+    sample = Sample.draw(data, 5000, seed=0, n_jobs=2)
+    np.testing.assert_array_equal(sample.map_reduce(moments).G, data.map_reduce(moments).G)
+    assert sample.numbers.tolist() == list(range(5000))
 
 
 def test_sample_is_uniform():
     counts = np.zeros(20)
     data = ArraySource(np.arange(20.0)[:, None], np.zeros(20, int), np.ones(20), ClassTargets(2))
     for seed in range(2000):
-        drawn = data.map_reduce(lambda block, seed=seed: Sample.of(block, 5, seed=seed))
-        counts[drawn.rows[:, 0].astype(int)] += 1
+        counts[Sample.draw(data, 5, seed).numbers] += 1
     # each row is expected 500 times with standard deviation 19.4
     assert np.abs(counts - 500).max() < 5 * 19.4
 

@@ -6,11 +6,13 @@ Kernel machines with a handful of learnable units instead of thousands of suppor
 from sleek.bases.base import Basis, Parameter, Units
 from sleek.bases.gaussian_rbf import GaussianRBF
 from sleek.bases.robust_rbf import RobustRBF
+from sleek.bases.sigmoidal import Sigmoidal
 from sleek.bases.simplex import Simplex
 from sleek.dense import LSSVC, LSSVR
 from sleek.estimators import LowRankLSSVC, LowRankLSSVR
 from sleek.model import KernelModel
 from sleek.trainers.alternating import Alternating
+from sleek.trainers.varpro import VariableProjection
 
 __version__ = "0.1.0"
 
@@ -25,6 +27,8 @@ __all__ = [
     "LowRankLSSVR",
     "Parameter",
     "RobustRBF",
+    "Sigmoidal",
     "Simplex",
     "Units",
+    "VariableProjection",
 ]

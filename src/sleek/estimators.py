@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -15,11 +18,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sleek._typing import AnyArray, FloatArray
 from sleek.bases import known_bases
-from sleek.bases.base import Basis, Scaling
-from sleek.init import distinct_rows, k_medoids
+from sleek.bases.base import Basis
+from sleek.fitting import Request, fit
 from sleek.model import KernelModel
-from sleek.moments import ColumnMoments
-from sleek.sources import ArraySource, Block, ScaledSource, Source, single_threaded_blas
+from sleek.sources import ArraySource, single_threaded_blas
 from sleek.targets import ClassTargets, RealTargets, Targets
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
@@ -29,8 +31,6 @@ from sleek.validation import (
     check_choice,
     check_classes,
     check_count,
-    check_enough_rows,
-    check_magnitude,
     check_part,
     check_positive,
     check_weights,
@@ -38,7 +38,8 @@ from sleek.validation import (
 )
 
 FLOATS = (np.float64, np.float32)
-AUTO_UNITS = 20
+AUTO_BASES = ("gaussian_rbf", "sigmoidal")  # what basis="auto" chooses from
+Number = TypeVar("Number", int, float)
 
 
 class _LowRankLSSVM(BaseEstimator):
@@ -51,7 +52,7 @@ class _LowRankLSSVM(BaseEstimator):
         *,
         basis: str | Basis,
         trainer: str | Trainer,
-        C: float,
+        C: float | str,
         shape: float | str,
         init: str | AnyArray,
         standardize: bool,
@@ -73,12 +74,19 @@ class _LowRankLSSVM(BaseEstimator):
     @property
     def centers_(self) -> FloatArray:
         """The units' centres in raw units, (n_units, n_features)."""
-        return self.model_.units["centers"]
+        return self._unit_array("centers")
 
     @property
     def shapes_(self) -> FloatArray:
         """The units' sharpness per feature in raw units, (n_units, n_features)."""
-        return self.model_.units["shapes"]
+        return self._unit_array("shapes")
+
+    def _unit_array(self, name: str) -> FloatArray:
+        units = self.model_.units.arrays
+        if name not in units:
+            basis = self.model_.basis.name
+            raise AttributeError(f"{basis} units have no {name}, but {list(units)}: see model_.units.")
+        return units[name]
 
     @property
     def coef_(self) -> FloatArray:
@@ -113,68 +121,67 @@ class _LowRankLSSVM(BaseEstimator):
         self, X: AnyArray, y: AnyArray, s: FloatArray, targets: Targets, classes: AnyArray | None, flat: bool
     ) -> None:
         """Train on validated rows of positive weight and publish the result."""
-        basis = check_part("basis", self.basis, Basis, known_bases())
-        trainer = check_part("trainer", self.trainer, Trainer, TRAINERS)
-        C = check_positive("C", self.C)
-        names: AnyArray | None = vars(self).get("feature_names_in_")
+        request = self._request(X.shape[1])
+        n_jobs = effective_n_jobs(self.n_jobs)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        data = ArraySource(X, y, s, targets, n_jobs=effective_n_jobs(self.n_jobs))
+        names: AnyArray | None = vars(self).get("feature_names_in_")
         with single_threaded_blas():
-            columns = data.map_reduce(_column_moments)
-            check_magnitude(columns.spread(), names)
-            scaling = self._scaling(columns)
-            source = ScaledSource(data, scaling)
-            centers = self._start_centers(source, scaling, rng)
-            start = basis.start(centers, self._start_shape(columns.spread() * scaling.factor))
-            training = trainer.train(source, basis, start, C, self._report)
-        solution = targets.decode(training.solution)
+            fitted = fit(ArraySource(X, y, s, targets, n_jobs), request, rng, n_jobs, names, self._report)
         self.model_ = KernelModel(
-            basis=basis,
-            units=basis.unscale(training.units, scaling),
-            theta=solution.theta,
-            b=solution.b,
-            C=C,
+            basis=fitted.basis,
+            units=fitted.units,
+            theta=fitted.solution.theta,
+            b=fitted.solution.b,
+            C=fitted.C,
             classes=classes,
             flat=flat,
             feature_names=None if names is None else tuple(names.tolist()),
         )
-        self.n_units_ = len(training.units)
+        training, loo = fitted.training, fitted.loo
+        self.n_units_ = len(fitted.units)
         self.n_iter_ = training.n_iter
         self.history_ = training.history
+        self.status_ = training.status
+        self.C_ = fitted.C
+        self.pull_ = fitted.pull
+        self.selection_ = fitted.selection
+        self.loo_error_ = float(np.average(targets.row_errors(loo.T, loo.outputs), weights=loo.s))
+        residuals = targets.decode_residuals(loo.residuals)
+        self.loo_residuals_ = residuals[:, 0] if flat else residuals
+        self.loo_rows_ = fitted.loo_rows
+        if not training.converged:
+            warnings.warn(training.status, ConvergenceWarning, stacklevel=3)
 
-    def _scaling(self, columns: ColumnMoments) -> Scaling:
-        """To mean 0 and variance 1 with constant features ignored, or the identity."""
-        spread = columns.spread()
-        if self.standardize:
-            return Scaling(columns.mean, np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0))
-        return Scaling(np.zeros_like(spread), np.ones_like(spread))
-
-    def _start_centers(self, source: Source, scaling: Scaling, rng: np.random.Generator) -> FloatArray:
-        """(n_units, n_features) in training units."""
-        if not isinstance(self.init, str):
-            return scaling.apply(check_centers(self.init, self.n_units, len(scaling.mean)))
-        check_choice("init", self.init, ["k-medoids"])
-        auto = isinstance(self.n_units, str) and self.n_units == "auto"
-        n_units = AUTO_UNITS if auto else check_count("n_units", self.n_units, least=1, word="auto")
-        rows, weights = distinct_rows(source, n_units, seed=int(rng.integers(2**63)))
-        if auto:
-            n_units = min(n_units, len(rows))
-        check_enough_rows(n_units, len(rows))
-        return rows[k_medoids(rows, weights, n_units, rng)]
-
-    def _start_shape(self, spread: FloatArray) -> float:
-        """The sharpness at which a row one standard deviation off in every feature has distance 1."""
-        if isinstance(self.shape, str) and self.shape == "auto":
-            return 1.0 / float(spread.sum()) if spread.any() else 1.0
-        return check_positive("shape", self.shape, word="auto")
+    def _request(self, n_features: int) -> Request:
+        """The parameters, checked, with None for what is to be chosen."""
+        known = known_bases()
+        if isinstance(self.basis, str) and self.basis == "auto":
+            bases = tuple(known[name]() for name in AUTO_BASES)
+        else:
+            bases = (check_part("basis", self.basis, Basis, known, word="auto"),)
+        centers = None
+        if isinstance(self.init, str):
+            check_choice("init", self.init, ["k-medoids"])
+        else:
+            centers = check_centers(self.init, self.n_units, n_features)
+        return Request(
+            bases=bases,
+            trainer=check_part("trainer", self.trainer, Trainer, TRAINERS),
+            n_units=_unless("auto", self.n_units, lambda: check_count("n_units", self.n_units, 1, "auto")),
+            C=_unless("loo", self.C, lambda: check_positive("C", self.C, "loo")),
+            shape=_unless("auto", self.shape, lambda: check_positive("shape", self.shape, "auto")),
+            centers=centers,
+            standardize=bool(self.standardize),
+        )
 
     def _report(self, line: str) -> None:
         if self.verbose:
             print(f"[{type(self).__name__}] {line}")
 
 
-def _column_moments(block: Block) -> ColumnMoments:
-    return ColumnMoments.of(block.X, block.s)
+def _unless(word: str, value: Any, check: Callable[[], Number]) -> Number | None:
+    """None if the value is the word that leaves a choice open, else the checked value."""
+    return None if isinstance(value, str) and value == word else check()
 
 
 class LowRankLSSVC(ClassifierMixin, _LowRankLSSVM):
@@ -245,9 +252,9 @@ class LowRankLSSVC(ClassifierMixin, _LowRankLSSVM):
         self,
         n_units: int | str = "auto",
         *,
-        basis: str | Basis = "robust_rbf",
-        trainer: str | Trainer = "alternating",
-        C: float = 100.0,
+        basis: str | Basis = "auto",
+        trainer: str | Trainer = "varpro",
+        C: float | str = "loo",
         shape: float | str = "auto",
         init: str | AnyArray = "k-medoids",
         standardize: bool = True,
@@ -362,9 +369,9 @@ class LowRankLSSVR(MultiOutputMixin, RegressorMixin, _LowRankLSSVM):
         self,
         n_units: int | str = "auto",
         *,
-        basis: str | Basis = "robust_rbf",
-        trainer: str | Trainer = "alternating",
-        C: float = 100.0,
+        basis: str | Basis = "auto",
+        trainer: str | Trainer = "varpro",
+        C: float | str = "loo",
         shape: float | str = "auto",
         init: str | AnyArray = "k-medoids",
         standardize: bool = True,

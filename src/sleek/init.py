@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from sleek._typing import FloatArray, IntArray
-from sleek.sources import Block, Sample, Source
+from sleek.sources import Sample, Source
 
 SAMPLE_ROWS = 1000  # rows that k-medoids sees at most, or ROWS_PER_UNIT for each medoid if that is more
 ROWS_PER_UNIT = 10
@@ -25,15 +25,10 @@ def distinct_rows(source: Source, n_units: int, seed: int) -> tuple[FloatArray, 
     weight two makes a difference.
     """
 
-    size = max(SAMPLE_ROWS, ROWS_PER_UNIT * n_units)
-
-    def task(block: Block) -> Sample:
-        return Sample.of(block, size, seed)
-
-    sample = source.map_reduce(task)
-    rows, inverse = np.unique(sample.rows, axis=0, return_inverse=True)
+    sample = Sample.draw(source, max(SAMPLE_ROWS, ROWS_PER_UNIT * n_units), seed)
+    rows, inverse = np.unique(sample.rows.X, axis=0, return_inverse=True)
     weights = np.zeros(len(rows))
-    np.add.at(weights, inverse.ravel(), sample.weights)
+    np.add.at(weights, inverse.ravel(), sample.rows.s)
     return rows, weights
 
 

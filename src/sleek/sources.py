@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
 from operator import add
@@ -22,7 +22,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sleek._typing import AnyArray, FloatArray
+from sleek._typing import AnyArray, FloatArray, IntArray
 from sleek.bases.base import Scaling
 from sleek.targets import Targets
 
@@ -42,6 +42,10 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.X)
+
+    def take(self, start: int, rows: Any) -> Block:
+        """Some of the rows, as a block that begins at number `start`."""
+        return Block(start, self.X[rows], self.T[rows], self.s[rows])
 
 
 class Summable(Protocol):
@@ -131,41 +135,74 @@ class ScaledSource(Source):
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
-    """A simple random sample of rows without replacement: those with the `size` smallest keys.
+class Sample(Source):
+    """A simple random sample of another source's rows without replacement, held in memory.
 
-    A row's key is a hash of its number and the seed, so the same rows are drawn whatever the blocks, and a
-    larger sample with the same seed contains the smaller one.
+    It consists of the rows with the `size` smallest keys. A row's key is a hash of its number and the seed,
+    so the same rows are drawn whatever the blocks, and a larger sample with the same seed contains the
+    smaller one. Rows stay in order; a sample at least as large as the source is all of it.
     """
 
     size: int
+    n_jobs: int
+    coding_: Targets
+    numbers: IntArray  # (n,) of the rows in the original source
     keys: AnyArray
-    rows: FloatArray  # (n, d)
-    weights: FloatArray
+    rows: Block
 
     @classmethod
-    def of(cls, block: Block, size: int, seed: int) -> Sample:
-        """The part of the sample that one block may contribute."""
-        return cls(size, _keys(block.start, len(block), seed), block.X, block.s)._smallest()
+    def draw(cls, source: Source, size: int, seed: int, n_jobs: int = 1) -> Sample:
+        """One pass over the rows, in O(size) memory."""
+
+        def task(block: Block) -> Sample:
+            numbers = np.arange(block.start, block.start + len(block))
+            keys = _keys(numbers, seed)
+            return cls(size, n_jobs, source.coding, numbers, keys, block)._smallest()
+
+        return source.map_reduce(task)
 
     def __add__(self, other: Sample) -> Sample:
-        return Sample(
-            self.size,
-            np.concatenate([self.keys, other.keys]),
-            np.concatenate([self.rows, other.rows]),
-            np.concatenate([self.weights, other.weights]),
+        def both(one: AnyArray, two: AnyArray) -> AnyArray:
+            return np.concatenate([one, two])
+
+        a, b = self.rows, other.rows
+        return replace(
+            self,
+            numbers=both(self.numbers, other.numbers),
+            keys=both(self.keys, other.keys),
+            rows=Block(0, both(a.X, b.X), both(a.T, b.T), both(a.s, b.s)),
         )._smallest()
 
     def _smallest(self) -> Sample:
         if len(self.keys) <= self.size:
             return self
         kept = np.sort(np.argpartition(self.keys, self.size)[: self.size])
-        return Sample(self.size, self.keys[kept], self.rows[kept], self.weights[kept])
+        return replace(self, numbers=self.numbers[kept], keys=self.keys[kept], rows=self.rows.take(0, kept))
+
+    def with_weight(self, total: float) -> Sample:
+        """The same rows, weighing as much as the rows they stand for."""
+        s = self.rows.s * (total / self.rows.s.sum())
+        return replace(self, rows=replace(self.rows, s=s))
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.rows)
+
+    @property
+    def coding(self) -> Targets:
+        return self.coding_
+
+    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
+        def run(start: int) -> Sum:
+            return task(self.rows.take(start, slice(start, start + BLOCK_ROWS)))
+
+        with single_threaded_blas():
+            return reduce(add, ordered_map(run, range(0, self.n_rows, BLOCK_ROWS), self.n_jobs))
 
 
-def _keys(start: int, n: int, seed: int) -> AnyArray:
-    """Pseudo-random 64-bit keys of rows start … start+n-1 (the finaliser of the SplitMix64 generator)."""
-    z = np.arange(start + 1, start + n + 1, dtype=np.uint64)
+def _keys(numbers: IntArray, seed: int) -> AnyArray:
+    """Pseudo-random 64-bit keys of row numbers (the finaliser of the SplitMix64 generator)."""
+    z = (numbers + 1).astype(np.uint64)
     z = z * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -63,13 +63,16 @@ def check_count(name: str, value: Any, least: int, word: str | None = None) -> i
     return int(value)
 
 
-def check_part(name: str, value: Any, kind: type, known: Mapping[str, type[T]]) -> T:
-    """An object of the given kind, or the known word that stands for one with default settings."""
+def check_part(name: str, value: Any, kind: type, known: Mapping[str, type[T]], word: str | None = None) -> T:
+    """An object of the given kind, or the known word that stands for one with default settings.
+
+    `word` names what else the caller would have taken.
+    """
     if isinstance(value, kind):
         return cast(T, value)
     if isinstance(value, str) and value in known:
         return known[value]()
-    words = ", ".join(repr(word) for word in sorted(known))
+    words = ", ".join(repr(known_word) for known_word in sorted([*known, *([word] if word else [])]))
     raise ValueError(f"`{name}` must be one of {words} or a {kind.__name__} object, got {value!r}.")
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.optimize import Bounds
 from sklearn.base import BaseEstimator
 
 from sleek._typing import FloatArray
@@ -53,6 +54,48 @@ class Units:
 
 
 @dataclass(frozen=True, eq=False)
+class Coordinates:
+    """The numbers u that training moves, and how units follow: λ = anchor + scale·u. A pull draws u to 0.
+
+    >>> start = Units({"centers": np.zeros((1, 2)), "shapes": np.full((1, 2), 0.5)})
+    >>> scale = Units({"centers": np.ones((1, 2)), "shapes": start["shapes"]})
+    >>> coordinates = Coordinates(start, scale, lower={"centers": -np.inf, "shapes": 0.0})
+    >>> coordinates.units(np.array([3.0, 0.0, 1.0, 0.0])).arrays
+    {'centers': array([[3., 0.]]), 'shapes': array([[1. , 0.5]])}
+    >>> coordinates.bounds().lb
+    array([-inf, -inf,  -1.,  -1.])
+    """
+
+    anchor: Units
+    scale: Units
+    lower: Mapping[str, float]
+
+    def units(self, u: FloatArray) -> Units:
+        """The units at coordinates u, a flat vector."""
+        parts, begin = {}, 0
+        for name, anchor in self.anchor.arrays.items():
+            part = u[begin : begin + anchor.size].reshape(anchor.shape)
+            # rounding must not carry a number over its bound
+            parts[name] = np.maximum(anchor + self.scale[name] * part, self.lower[name])
+            begin += anchor.size
+        return Units(parts)
+
+    def vector(self, units: Units) -> FloatArray:
+        """The coordinates of units: the inverse of `units`."""
+        return flat(units.map(lambda name, array: (array - self.anchor[name]) / self.scale[name]))
+
+    def bounds(self) -> Bounds:
+        """The lower bounds of all coordinates."""
+        lower = self.anchor.map(lambda name, array: (self.lower[name] - array) / self.scale[name])
+        return Bounds(flat(lower), np.inf)
+
+
+def flat(units: Units) -> FloatArray:
+    """All numbers of units, or of a gradient, as one vector."""
+    return np.concatenate([array.ravel() for array in units.arrays.values()])
+
+
+@dataclass(frozen=True, eq=False)
 class Scaling:
     """The affine map x ↦ (x - mean)·factor of each feature.
 
@@ -79,10 +122,16 @@ class Basis(BaseEstimator, ABC):
 
     name: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]]
+    auto_shapes: ClassVar[tuple[float, ...]] = (1.0,)  # tried by shape="auto", in units of 1/features
+    draft_iterations: ClassVar[int] = 30  # enough training to compare settings
 
     @abstractmethod
-    def start(self, centers: FloatArray, shape: float) -> Units:
-        """Units located at `centers` (m, d), with one common initial sharpness `shape` > 0."""
+    def start(self, centers: FloatArray, shape: float, rng: np.random.Generator) -> Units:
+        """Units located at `centers` (m, d), with one common initial sharpness `shape` > 0 for a feature."""
+
+    @abstractmethod
+    def coordinates(self, start: Units) -> Coordinates:
+        """The numbers that training moves when units start at `start`."""
 
     @abstractmethod
     def features(self, X: FloatArray, units: Units) -> FloatArray:
@@ -93,10 +142,21 @@ class Basis(BaseEstimator, ABC):
         """Σ_n dPhi_nj ∂φ_j(x_n)/∂λ_j for every unit, given ``Phi = features(X, units)``."""
 
     @abstractmethod
+    def jacobian(self, X: FloatArray, units: Units, Phi: FloatArray) -> Units:
+        """∂φ_j(x_n)/∂λ_j row by row: each array is (n, m, …), given ``Phi = features(X, units)``.
+
+        It is as large as rows × learnt numbers: callers cut the rows.
+        """
+
+    @abstractmethod
     def unscale(self, units: Units, scaling: Scaling) -> Units:
         """Units that give at raw rows what `units` give at scaled rows."""
 
     def project(self, units: Units) -> Units:
         """The nearest units that satisfy every parameter's constraint."""
-        lower = {parameter.name: parameter.lower for parameter in self.parameters}
+        lower = self.lower_bounds()
         return units.map(lambda name, array: np.maximum(array, lower[name]))
+
+    def lower_bounds(self) -> dict[str, float]:
+        """The least value of every parameter."""
+        return {parameter.name: parameter.lower for parameter in self.parameters}

@@ -33,7 +33,7 @@ class BasisContract:
         """A basis, rows, and units in general position that satisfy the constraints."""
         rng = np.random.default_rng(seed)
         basis, X = self.make(), rng.normal(size=(N, D))
-        units = basis.start(rng.normal(size=(M, D)), 0.3)
+        units = basis.start(rng.normal(size=(M, D)), 0.3, rng)
         moved = units.map(lambda _, array: array + 0.1 * rng.uniform(size=array.shape))
         return basis, X, basis.project(moved)
 
@@ -71,6 +71,24 @@ class BasisContract:
                 )
                 assert gradient[name].shape == array.shape
 
+    def test_jacobian_sums_to_the_gradient(self) -> None:
+        basis, X, units = self.problem()
+        Phi, dPhi = basis.features(X, units), np.random.default_rng(1).normal(size=(N, M))
+        gradient, jacobian = basis.vjp(X, units, Phi, dPhi), basis.jacobian(X, units, Phi)
+        for name in units.arrays:
+            summed = np.einsum("nm,nm...->m...", dPhi, jacobian[name])
+            np.testing.assert_allclose(summed, gradient[name], rtol=1e-9, atol=1e-12)
+
+    def test_coordinates_can_be_inverted_and_keep_the_constraints(self) -> None:
+        basis, _, units = self.problem()
+        coordinates = basis.coordinates(self.problem(seed=1)[2])
+        u = coordinates.vector(units)
+        for name, array in coordinates.units(u).arrays.items():
+            np.testing.assert_allclose(array, units[name], rtol=1e-12, atol=1e-13)
+        least = coordinates.units(np.maximum(coordinates.bounds().lb, -1e9))
+        for parameter in basis.parameters:
+            assert least[parameter.name].min() >= parameter.lower
+
     def test_gradient_adds_up_over_rows(self) -> None:
         basis, X, units = self.problem()
         dPhi = np.random.default_rng(1).normal(size=(N, M))
@@ -95,7 +113,7 @@ class BasisContract:
 
     def test_start_owns_its_arrays(self) -> None:
         centers = np.zeros((M, D))
-        units = self.make().start(centers, 0.3)
+        units = self.make().start(centers, 0.3, np.random.default_rng(0))
         for array in units.arrays.values():
             array += 1.0
         np.testing.assert_array_equal(centers, 0.0)
@@ -120,7 +138,7 @@ class BasisContract:
     def test_a_feature_with_factor_zero_is_ignored(self) -> None:
         basis, X, units = self.problem()
         scaling = Scaling(np.zeros(D), np.array([1.0, 0.0, 1.0]))
-        units = basis.start(scaling.apply(X[:M]), 0.3)
+        units = basis.start(scaling.apply(X[:M]), 0.3, np.random.default_rng(0))
         raw = basis.unscale(units, scaling)
         other = X.copy()
         other[:, 1] += 100.0

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from sleek._typing import FloatArray
-from sleek.bases.base import Basis, Parameter, Scaling, Units
+from sleek.bases.base import Basis, Coordinates, Parameter, Scaling, Units
 from sleek.kernels import reference
 
 
@@ -28,8 +28,17 @@ class DistanceBasis(Basis):
     def slope(self, Phi: FloatArray) -> FloatArray:
         """∂φ/∂Z, written in the value φ itself."""
 
-    def start(self, centers: FloatArray, shape: float) -> Units:
+    def start(self, centers: FloatArray, shape: float, rng: np.random.Generator) -> Units:
         return Units({"centers": centers.copy(), "shapes": np.full_like(centers, shape)})
+
+    def coordinates(self, start: Units) -> Coordinates:
+        """Displacements of the centres and relative changes of the shapes, pulled to the start.
+
+        Training shapes by their logarithm would need no bound, but a feature that is switched off has
+        almost no derivative there: leave-one-out would not count what was learnt in switching it off.
+        """
+        scale = Units({"centers": np.ones_like(start["centers"]), "shapes": start["shapes"]})
+        return Coordinates(start, scale, self.lower_bounds())
 
     def features(self, X: FloatArray, units: Units) -> FloatArray:
         distance = reference.absolute_distance if self.power == 1 else reference.squared_distance
@@ -39,6 +48,19 @@ class DistanceBasis(Basis):
         vjp = reference.absolute_distance_vjp if self.power == 1 else reference.squared_distance_vjp
         d_centers, d_shapes = vjp(X, units["centers"], units["shapes"], dPhi * self.slope(Phi))
         return Units({"centers": d_centers, "shapes": d_shapes})
+
+    def jacobian(self, X: FloatArray, units: Units, Phi: FloatArray) -> Units:
+        difference = X[:, None, :] - units["centers"]  # (n, m, d)
+        slope = self.slope(Phi)[:, :, None]
+        if self.power == 1:
+            return Units(
+                {
+                    "centers": -slope * units["shapes"] * np.sign(difference),
+                    "shapes": slope * np.abs(difference),
+                }
+            )
+        steep = slope * difference
+        return Units({"centers": -2.0 * steep * units["shapes"], "shapes": steep * difference})
 
     def unscale(self, units: Units, scaling: Scaling) -> Units:
         return Units(

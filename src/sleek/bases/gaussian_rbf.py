@@ -13,14 +13,15 @@ class GaussianRBF(DistanceBasis):
 
     Examples
     --------
-    >>> from sleek import GaussianRBF
+    >>> from sleek import GaussianRBF, Units
     >>> basis = GaussianRBF()
-    >>> units = basis.start(np.array([[0.0, 0.0]]), shape=0.5)
+    >>> units = Units({"centers": np.zeros((1, 2)), "shapes": np.full((1, 2), 0.5)})
     >>> basis.features(np.array([[0.0, 0.0], [2.0, 0.0]]), units).round(3)
     array([[1.   ], [0.135]])
     """
 
     name: ClassVar[str] = "gaussian_rbf"
+    auto_shapes: ClassVar[tuple[float, ...]] = (0.25, 0.5, 1.0)
     power: ClassVar[int] = 2
 
     def profile(self, Z: FloatArray) -> FloatArray:

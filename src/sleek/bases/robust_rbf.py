@@ -13,14 +13,15 @@ class RobustRBF(DistanceBasis):
 
     Examples
     --------
-    >>> from sleek import RobustRBF
+    >>> from sleek import RobustRBF, Units
     >>> basis = RobustRBF()
-    >>> units = basis.start(np.array([[0.0, 0.0]]), shape=0.5)
+    >>> units = Units({"centers": np.zeros((1, 2)), "shapes": np.full((1, 2), 0.5)})
     >>> basis.features(np.array([[0.0, 0.0], [2.0, 0.0]]), units).round(3)
     array([[1.   ], [0.368]])
     """
 
     name: ClassVar[str] = "robust_rbf"
+    auto_shapes: ClassVar[tuple[float, ...]] = (0.5, 2.0)
     power: ClassVar[int] = 1
 
     def profile(self, Z: FloatArray) -> FloatArray:

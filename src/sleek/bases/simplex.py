@@ -15,14 +15,15 @@ class Simplex(DistanceBasis):
 
     Examples
     --------
-    >>> from sleek import Simplex
+    >>> from sleek import Simplex, Units
     >>> basis = Simplex()
-    >>> units = basis.start(np.array([[0.0, 0.0]]), shape=0.5)
+    >>> units = Units({"centers": np.zeros((1, 2)), "shapes": np.full((1, 2), 0.5)})
     >>> basis.features(np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0]]), units)
     array([[1. ], [0.5], [0. ]])
     """
 
     name: ClassVar[str] = "simplex"
+    auto_shapes: ClassVar[tuple[float, ...]] = (0.25, 0.5)
     power: ClassVar[int] = 1
 
     def profile(self, Z: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """Weighted distances of rows to units, and their gradients, in NumPy: the definition.
 
 Letters: X (n, d) rows, centers and shapes (m, d) units, Z (n, m) distances, dZ (n, m) a weight per row
-and unit. Every function works feature by feature, so that no temporary is larger than (n, m).
+and unit. No temporary is larger than (n, m) or (n, d).
 """
 
 import numpy as np
@@ -41,34 +41,31 @@ def absolute_distance_vjp(
 
 
 def squared_distance(X: FloatArray, centers: FloatArray, shapes: FloatArray) -> FloatArray:
-    """Z_nj = Σ_i shapes_ji (x_ni - c_ji)², in O(n·m·d) time and O(n·m) memory.
+    """Z_nj = Σ_i shapes_ji (x_ni - c_ji)², as two matrix products, in O(n·m·d) time and O(n·(m + d)) memory.
 
-    Expanding the square would turn this into a matrix product, but cancels digits when features have a
-    mean far from zero; as the definition it stays with differences.
+    The square is expanded about the mean of the centres, not about 0: features with a mean far from zero
+    would otherwise cancel digits.
 
     >>> squared_distance(np.array([[1.0, 2.0]]), np.array([[0.0, 0.0]]), np.array([[1.0, 0.5]]))
     array([[3.]])
     """
-    Z = np.zeros((len(X), len(centers)))
-    for x, c, mu in zip(X.T, centers.T, shapes.T, strict=True):
-        difference = np.subtract.outer(x, c)  # (n, m)
-        np.square(difference, out=difference)
-        difference *= mu
-        Z += difference
-    return Z
+    origin = centers.mean(axis=0)
+    X, c = X - origin, centers - origin
+    weighted = shapes * c
+    Z: FloatArray = np.square(X) @ shapes.T
+    Z -= X @ (2.0 * weighted).T
+    Z += np.einsum("md,md->m", weighted, c)
+    return np.maximum(Z, 0.0, out=Z)
 
 
 def squared_distance_vjp(
     X: FloatArray, centers: FloatArray, shapes: FloatArray, dZ: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j, each (m, d).
+    """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j, each (m, d), as two matrix products.
 
-    ∂Z/∂c = -2·shapes·(x - c) and ∂Z/∂shapes = (x - c)².
+    ∂Z/∂c = -2·shapes·(x - c) and ∂Z/∂shapes = (x - c)² = x² - 2cx + c².
     """
-    d_centers, d_shapes = np.empty_like(centers), np.empty_like(shapes)
-    for i, (x, c) in enumerate(zip(X.T, centers.T, strict=True)):
-        difference = np.subtract.outer(x, c)  # (n, m)
-        d_centers[:, i] = np.einsum("nm,nm->m", dZ, difference)
-        d_shapes[:, i] = np.einsum("nm,nm->m", dZ, np.square(difference, out=difference))
-    d_centers *= -2.0 * shapes
-    return d_centers, d_shapes
+    origin = centers.mean(axis=0)
+    X, c = X - origin, centers - origin
+    w0, w1, w2 = dZ.sum(axis=0)[:, None], dZ.T @ X, dZ.T @ np.square(X)
+    return -2.0 * shapes * (w1 - c * w0), w2 - 2.0 * c * w1 + c * c * w0

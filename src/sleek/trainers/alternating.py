@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from sleek.objectives import OBJECTIVES, Objective
 from sleek.solve import Solution
 from sleek.sources import Block, Source
 from sleek.targets import Targets
-from sleek.trainers.base import Trainer, Training, fit_output
+from sleek.trainers.base import Penalty, Trainer, Training, fit_output
 from sleek.validation import check_choice, check_count, check_positive
 
 
@@ -63,8 +64,15 @@ class Alternating(Trainer):
         self.max_iter = max_iter
 
     def train(
-        self, source: Source, basis: Basis, units: Units, C: float, report: Callable[[str], None]
+        self,
+        source: Source,
+        basis: Basis,
+        start: Units,
+        penalty: Penalty,
+        report: Callable[[str], None],
+        begin: Units | None = None,
     ) -> Training:
+        units, C = start, penalty.C
         objective = OBJECTIVES[check_choice("objective", self.objective, OBJECTIVES)]
         learning_rate = check_positive("learning_rate", self.learning_rate)
         max_iter = check_count("max_iter", self.max_iter, least=0)
@@ -81,7 +89,18 @@ class Alternating(Trainer):
                 f"iteration {iteration}/{max_iter}: {self.objective} objective "
                 f"{history['objective'][-1]:.6g}, training error {history['error'][-1]:.4g}"
             )
-        return Training(units, fit_output(source, basis, units, C), max_iter, history)
+        status = f"Finished the fixed number of {max_iter} iterations."
+        solution = fit_output(source, basis, units, C)
+        return Training(units, solution, max_iter, history, status, converged=True, coordinates=None)
+
+    def draft(self, basis: Basis) -> Trainer:
+        return self
+
+    def fixed_pull(self) -> float | None:
+        return None
+
+    def row_limit(self) -> int | None:
+        return None
 
 
 @dataclass(frozen=True, eq=False)

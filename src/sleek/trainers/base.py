@@ -1,35 +1,80 @@
 """What a trainer is: it moves units so that the model, solved in closed form, gets better."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sklearn.base import BaseEstimator
 
-from sleek.bases.base import Basis, Units
+from sleek.bases.base import Basis, Coordinates, Units
 from sleek.moments import Moments
 from sleek.solve import Solution, solve
 from sleek.sources import Block, Source
 
 
+@dataclass(frozen=True)
+class Penalty:
+    """How strongly the learnt numbers are held: 1/C for theta, `prior` for the units' coordinates.
+
+    The objective is ½‖θ‖²/C + ½ Σ s r² + ½·prior·‖u‖². A prior that suits 1,000 rows suits 100,000 of the same
+    kind; a `pull` is the same thing per row, prior = pull·Σs.
+    """
+
+    C: float
+    prior: float
+
+
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What a trainer hands back: units, their closed-form solution, and how it went."""
+    """What a trainer hands back: units, their closed-form solution, and how it went.
+
+    `coordinates` are the numbers that were fitted to the targets, which leave-one-out has to count; None if
+    the units were not fitted by least squares.
+    """
 
     units: Units
     solution: Solution
     n_iter: int
     history: dict[str, list[float]]
+    status: str
+    converged: bool
+    coordinates: Coordinates | None
 
 
 class Trainer(BaseEstimator, ABC):
     """A training algorithm with its settings."""
 
+    pulls: ClassVar[bool]  # whether units are held by a prior, which then has to be chosen
+
     @abstractmethod
     def train(
-        self, source: Source, basis: Basis, units: Units, C: float, report: Callable[[str], None]
+        self,
+        source: Source,
+        basis: Basis,
+        start: Units,
+        penalty: Penalty,
+        report: Callable[[str], None],
+        begin: Units | None = None,
     ) -> Training:
-        """Train `units` from where they are; `report` takes a line of progress."""
+        """Train units that start at `start`; `report` takes a line of progress.
+
+        `begin` are units that a draft with the same start has reached, for algorithms that can go on from there.
+        """
+
+    @abstractmethod
+    def draft(self, basis: Basis) -> Trainer:
+        """The trainer with which settings are tried out: the same, or a shorter one."""
+
+    @abstractmethod
+    def fixed_pull(self) -> float | None:
+        """The pull that the user has set; None if it is to be chosen or the trainer has none."""
+
+    @abstractmethod
+    def row_limit(self) -> int | None:
+        """The number of rows to train units on at most; None for all."""
 
 
 def fit_output(source: Source, basis: Basis, units: Units, C: float) -> Solution:

@@ -1,0 +1,58 @@
+"""Sigmoidal units: soft steps across learnt directions."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from sleek._typing import FloatArray
+from sleek.bases.base import Basis, Coordinates, Parameter, Scaling, Units
+
+
+class Sigmoidal(Basis):
+    """φ_j(x) = tanh(w_j·x + v_j): for classes that are separated along rotated directions.
+
+    Each unit starts as a random direction of length `shape`·features, 0 at its start centre. Training pulls
+    slopes and offsets towards 0, as weight decay does in a neural network: a random start is not worth
+    holding on to.
+
+    Examples
+    --------
+    >>> from sleek import Sigmoidal, Units
+    >>> units = Units({"slopes": np.array([[2.0, 0.0]]), "offsets": np.array([-2.0])})
+    >>> Sigmoidal().features(np.array([[1.0, 5.0], [2.0, 5.0]]), units).round(3)
+    array([[0.   ], [0.964]])
+    """
+
+    name: ClassVar[str] = "sigmoidal"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("slopes"), Parameter("offsets"))
+    draft_iterations: ClassVar[int] = 60
+
+    def start(self, centers: FloatArray, shape: float, rng: np.random.Generator) -> Units:
+        slopes = rng.normal(size=centers.shape)
+        slopes *= shape * centers.shape[1] / np.linalg.norm(slopes, axis=1, keepdims=True)
+        return Units({"slopes": slopes, "offsets": -np.einsum("md,md->m", slopes, centers)})
+
+    def coordinates(self, start: Units) -> Coordinates:
+        """Slopes in units of 1/√features, and offsets, pulled to 0."""
+        slopes, offsets = start["slopes"], start["offsets"]
+        anchor = Units({"slopes": np.zeros_like(slopes), "offsets": np.zeros_like(offsets)})
+        scale = Units(
+            {"slopes": np.full_like(slopes, slopes.shape[1] ** -0.5), "offsets": np.ones_like(offsets)}
+        )
+        return Coordinates(anchor, scale, self.lower_bounds())
+
+    def features(self, X: FloatArray, units: Units) -> FloatArray:
+        Phi: FloatArray = np.tanh(X @ units["slopes"].T + units["offsets"])
+        return Phi
+
+    def vjp(self, X: FloatArray, units: Units, Phi: FloatArray, dPhi: FloatArray) -> Units:
+        dZ = dPhi * (1.0 - Phi**2)
+        return Units({"slopes": dZ.T @ X, "offsets": dZ.sum(axis=0)})
+
+    def jacobian(self, X: FloatArray, units: Units, Phi: FloatArray) -> Units:
+        slope = 1.0 - Phi**2
+        return Units({"slopes": slope[:, :, None] * X[:, None, :], "offsets": slope})
+
+    def unscale(self, units: Units, scaling: Scaling) -> Units:
+        slopes = units["slopes"] * scaling.factor
+        return Units({"slopes": slopes, "offsets": units["offsets"] - slopes @ scaling.mean})

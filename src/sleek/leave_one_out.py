@@ -1,0 +1,226 @@
+"""Whole-model leave-one-out: what the errors would be on rows that took no part in the fit.
+
+For fixed units the leave-one-out residual of row n is r_n/(1 - h_n) with the leverage h_n of ridge regression. That
+is blind to what the units have learnt, and picks overfitted models. Here *all* learnt numbers count: the
+model is linearised in θ, b and the coordinates u of the units, with penalties ½‖θ‖²/C and ½·prior·‖u‖². This
+linear problem has its optimum one Gauss-Newton step away, with residuals r⁺, and there leaving a row out
+is exact: r⁺_n/(1 - h_n). (Training stops a little before its optimum; with its own residuals r instead of r⁺
+the estimate is far too dark.)
+
+Letters: Φ (n, m) and D = ∂φ/∂u (n, p) weighted-centred, S the weights, J = D∘θ with θ spread over the numbers
+of each unit, A₁ = ΦᵀSΦ + I/C = LLᵀ. Eliminating θ leaves, for the numbers of the units,
+
+    A = (DᵀSD - DᵀSΦ A₁⁻¹ ΦᵀSD)∘(θθᵀ) + prior·I,    step = -A⁻¹(prior·u - JᵀSr),
+    r⁺ = r - Q·step,    h_n = 1/Σs + ‖L⁻¹Φ_n‖² + Q_n A⁻¹ Q_nᵀ,    Q = (D - Φ A₁⁻¹ ΦᵀSD)∘θ.
+
+Everything but r⁺ and h comes from the moments of [Φ, D]: sums over rows, then one more pass. K outputs cost
+as much as one: they share D, and their A add up to (…)∘(Σ_k θ_kθ_kᵀ); the leverage is taken in the direction of
+the row's residual vector, which is exact for one output.
+
+Where one output has more learnt numbers than rows, the same solution is found in the space of the rows. Where
+several outputs have more than `MAX_COLUMNS` of them, the strongest are treated exactly and the others each on its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg.lapack import dpotri
+
+from sleek._typing import AnyArray, FloatArray
+from sleek.bases.base import Basis, Coordinates, Units
+from sleek.moments import ColumnMoments, Moments
+from sleek.solve import solve
+from sleek.sources import Block, Source
+from sleek.trainers.base import Penalty
+
+MAX_COLUMNS = 1000
+MAX_LEVERAGE = 0.999
+PIECE = 2**21  # numbers of D held at a time
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """Leave-one-out residuals of every row and output, and what is needed to judge them."""
+
+    T: FloatArray  # (n, k)
+    residuals: FloatArray  # (n, k)
+    s: FloatArray  # (n,)
+
+    @property
+    def outputs(self) -> FloatArray:
+        """What the model would have said of each row without it."""
+        return self.T - self.residuals
+
+    def __add__(self, other: LeaveOneOut) -> LeaveOneOut:
+        return LeaveOneOut(
+            np.concatenate([self.T, other.T]),
+            np.concatenate([self.residuals, other.residuals]),
+            np.concatenate([self.s, other.s]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedUnits:
+    """Units with the coordinates and the penalty they were trained under.
+
+    Without coordinates only theta and b count as learnt.
+    """
+
+    basis: Basis
+    units: Units
+    penalty: Penalty
+    coordinates: Coordinates | None
+
+    def features(self, X: FloatArray) -> FloatArray:
+        """Phi (n, m)."""
+        return self.basis.features(X, self.units)
+
+    def derivatives(self, X: FloatArray, Phi: FloatArray) -> FloatArray:
+        """D (n, p): ∂φ_j(x_n)/∂u for every coordinate, each belonging to the unit that `owners` names."""
+        if self.coordinates is None:
+            return np.empty((len(X), 0))
+        scale, jacobian = self.coordinates.scale, self.basis.jacobian(X, self.units, Phi)
+        return np.concatenate(
+            [(array * scale[name]).reshape(len(X), -1) for name, array in jacobian.arrays.items()], axis=1
+        )
+
+    @property
+    def owners(self) -> AnyArray:
+        """(p,) the number of the unit that each column of `derivatives` belongs to."""
+        if self.coordinates is None:
+            return np.empty(0, dtype=np.int64)
+        return np.concatenate(
+            [np.repeat(np.arange(len(array)), array[0].size) for array in self.units.arrays.values()]
+        )
+
+    @property
+    def u(self) -> FloatArray:
+        """(p,) the coordinates."""
+        return np.empty(0) if self.coordinates is None else self.coordinates.vector(self.units)
+
+
+def whole_model_loo(source: Source, trained: TrainedUnits) -> LeaveOneOut:
+    """Leave-one-out residuals of a trained model.
+
+    O(rows·p·min(rows, p)) time and O(min(rows, p)²) memory for p learnt numbers. A row of weight 2 counts as two
+    rows, one of which is left out; if weights are below 1 on average, the mean weight counts as one row.
+    """
+    p = len(trained.owners)
+    if source.coding.n_outputs == 1 and p > source.n_rows:
+        return _in_row_space(source.map_reduce(lambda block: [block]), trained)
+    return source.map_reduce(_InNumberSpace(source, trained).residuals)
+
+
+def _finish(block: Block, residuals: FloatArray, h: FloatArray, weight: float, n_rows: int) -> LeaveOneOut:
+    """The residuals r⁺ divided by 1 - h, where h still lacks the intercept's share."""
+    observation = min(1.0, weight / n_rows)
+    h = np.minimum(observation * (h + 1.0 / weight), MAX_LEVERAGE)
+    return LeaveOneOut(block.T, residuals / (1.0 - h)[:, None], block.s)
+
+
+def _in_row_space(blocks: list[Block], trained: TrainedUnits) -> LeaveOneOut:
+    """One output, more learnt numbers than rows: with K = C·ΦΦᵀ + JJᵀ/prior and α = (K + S⁻¹)⁻¹(t - t̄ + Ju),
+
+    r⁺ = S⁻¹α and h = s⁻¹ - s⁻²·diag (K + S⁻¹)⁻¹.
+    """
+    X, T, s = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("X", "T", "s"))
+    weight, penalty = float(s.sum()), trained.penalty
+    Phi = trained.features(X)
+    theta = solve(Moments.of(Phi, T, s), penalty.C).theta
+    J = trained.derivatives(X, Phi)
+    J *= theta[trained.owners, 0]
+    J -= s @ J / weight
+    Phi -= s @ Phi / weight
+    K = J @ J.T
+    K /= penalty.prior
+    K += penalty.C * (Phi @ Phi.T)
+    K[np.diag_indices_from(K)] += 1.0 / s
+    factor = cho_factor(K, lower=True, overwrite_a=True)
+    alpha = cho_solve(factor, T - s @ T / weight + (J @ trained.u)[:, None])
+    inverse, _ = dpotri(factor[0], lower=1)
+    return _finish(Block(0, X, T, s), alpha / s[:, None], 1.0 / s - np.diag(inverse) / s**2, weight, len(X))
+
+
+class _InNumberSpace:
+    """The factorised matrices of the module's formulas, and the pass that uses them."""
+
+    def __init__(self, source: Source, trained: TrainedUnits) -> None:
+        self.trained, self.n_rows = trained, source.n_rows
+        owners, prior, m = trained.owners, trained.penalty.prior, len(trained.units)
+        self.kept, self.weak = np.arange(len(owners)), np.empty(0, dtype=np.int64)
+        if len(owners) > MAX_COLUMNS:
+            self._leave_weak_columns(source, owners)
+        both = source.map_reduce(self._moments)
+        phi_only = Moments(both.weight, both.mean_phi[:m], both.mean_t, both.G[:m, :m], both.R[:m], both.tt)
+        self.solution = solve(phi_only, trained.penalty.C)
+        self.weight, self.mean = both.weight, both.mean_phi
+        self.own = owners[self.kept]
+        theta = self.solution.theta
+        self.L = _factor(phi_only.G, 1.0 / trained.penalty.C)
+        self.B = solve_triangular(self.L, both.G[:m, m:], lower=True)  # (m, kept) L⁻¹ΦᵀSD
+        A = (both.G[m:, m:] - self.B.T @ self.B) * (theta @ theta.T)[np.ix_(self.own, self.own)]
+        self.LA = _factor(A, prior)
+        d_r = both.R[m:] - both.G[m:, :m] @ theta  # (kept, k) DᵀSr
+        gradient = prior * trained.u[self.kept] - np.sum(d_r * theta[self.own], axis=1)
+        self.step = -cho_solve((self.LA, True), gradient)
+
+    def _leave_weak_columns(self, source: Source, owners: AnyArray) -> None:
+        phi = source.map_reduce(lambda block: Moments.of(self.trained.features(block.X), block.T, block.s))
+        theta = solve(phi, self.trained.penalty.C).theta
+        columns = source.map_reduce(self._column_moments)
+        strength = np.sum(theta**2, axis=1)[owners] * columns.squares
+        order = np.argsort(-strength, kind="stable")
+        self.kept, self.weak = np.sort(order[:MAX_COLUMNS]), np.sort(order[MAX_COLUMNS:])
+        self.weak_own, self.weak_mean = owners[self.weak], columns.mean[self.weak]
+        self.weak_share = 1.0 / (strength[self.weak] + self.trained.penalty.prior)
+
+    def _column_moments(self, block: Block) -> ColumnMoments:
+        pieces = self._pieces(block)
+        parts = [
+            ColumnMoments.of(self.trained.derivatives(b.X, self.trained.features(b.X)), b.s) for b in pieces
+        ]
+        return sum(parts[1:], start=parts[0])
+
+    def _moments(self, block: Block) -> Moments:
+        parts = []
+        for piece in self._pieces(block):
+            Phi = self.trained.features(piece.X)
+            D = self.trained.derivatives(piece.X, Phi)[:, self.kept]
+            parts.append(Moments.of(np.hstack([Phi, D]), piece.T, piece.s))
+        return sum(parts[1:], start=parts[0])
+
+    def residuals(self, block: Block) -> LeaveOneOut:
+        """The leave-one-out residuals of one block."""
+        parts = [self._residuals(piece) for piece in self._pieces(block)]
+        return sum(parts[1:], start=parts[0])
+
+    def _residuals(self, block: Block) -> LeaveOneOut:
+        Phi = self.trained.features(block.X)
+        D = self.trained.derivatives(block.X, Phi)
+        theta, m = self.solution.theta, len(self.L)
+        r = block.T - Phi @ theta - self.solution.b
+        V = solve_triangular(self.L, (Phi - self.mean[:m]).T, lower=True)  # (m, n)
+        Q = D[:, self.kept] - self.mean[m:] - V.T @ self.B  # (n, kept), still without θ
+        r -= (Q * self.step) @ theta[self.own]
+        norm = np.linalg.norm(r, axis=1, keepdims=True)
+        direction = np.divide(r, norm, out=np.full_like(r, r.shape[1] ** -0.5), where=norm > 0)
+        weights = direction @ theta.T  # (n, m)
+        Q *= weights[:, self.own]
+        h = np.einsum("mn,mn->n", V, V) + np.square(solve_triangular(self.LA, Q.T, lower=True)).sum(axis=0)
+        if len(self.weak):
+            alone = (D[:, self.weak] - self.weak_mean) * weights[:, self.weak_own]
+            h += np.square(alone) @ self.weak_share
+        return _finish(block, r, h, self.weight, self.n_rows)
+
+    def _pieces(self, block: Block) -> list[Block]:
+        rows = max(1, PIECE // (len(self.trained.owners) + 1))
+        return [block.take(block.start + i, slice(i, i + rows)) for i in range(0, len(block), rows)]
+
+
+def _factor(A: FloatArray, ridge: float) -> FloatArray:
+    """The Cholesky factor of A + ridge·I, A positive semi-definite but for rounding."""
+    jitter = 1e-13 * float(np.trace(A))
+    return np.asarray(cholesky(A + (ridge + jitter) * np.eye(len(A)), lower=True))

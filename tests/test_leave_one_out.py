@@ -1,0 +1,168 @@
+"""Whole-model leave-one-out against refits without each row, and its three routes against each other."""
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+import sleek.leave_one_out as module
+from sleek import LowRankLSSVC, LowRankLSSVR
+from sleek.bases import known_bases
+from sleek.datasets import make_ripley
+from sleek.leave_one_out import TrainedUnits, whole_model_loo
+from sleek.sources import ArraySource
+from sleek.targets import ClassTargets, RealTargets
+from sleek.trainers.base import Penalty
+from sleek.trainers.varpro import VariableProjection
+
+
+def quiet(line):
+    pass
+
+
+def trained_on(source, name, n_units, penalty, tol=1e-10, seed=0):
+    basis, rng = known_bases()[name](), np.random.default_rng(seed)
+    start = basis.start(source.X[:n_units], 0.5, rng)
+    trainer = VariableProjection(max_iter=2000, tol=tol)
+    training = trainer.train(source, basis, start, penalty, quiet)
+    return TrainedUnits(basis, training.units, penalty, training.coordinates), start, trainer, training
+
+
+def two_class_source(n=60, seed=0):
+    X, y = make_ripley(n, random_state=seed)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return ArraySource(X, y, np.ones(n), ClassTargets(2))
+
+
+def without(source, n):
+    keep = np.arange(source.n_rows) != n
+    return ArraySource(source.X[keep], source.y[keep], source.s[keep], source.targets)
+
+
+@pytest.mark.parametrize("name", ["gaussian_rbf", "sigmoidal", "robust_rbf"])
+def test_it_is_close_to_refitting_without_each_row(name):
+    """Refits warm-started from the full fit: rank correlation above 0.97, mean square within 10 %.
+
+    The leave-one-out that is blind to the units' learning is far off on the same problem.
+    """
+    source, penalty = two_class_source(), Penalty(C=3.0, prior=0.5)
+    trained, start, trainer, full = trained_on(source, name, 4, penalty)
+    formula = whole_model_loo(source, trained).residuals[:, 0]
+    brute = np.empty(source.n_rows)
+    for n in range(source.n_rows):
+        again = trainer.train(without(source, n), trained.basis, start, penalty, quiet, full.units)
+        Phi = trained.basis.features(source.X[n : n + 1], again.units)
+        output = Phi @ again.solution.theta + again.solution.b
+        brute[n] = source.targets.encode(source.y[n : n + 1])[0, 0] - output[0, 0]
+    assert spearmanr(formula, brute)[0] > 0.97
+    assert np.mean(formula**2) == pytest.approx(np.mean(brute**2), rel=0.1)
+    blind = whole_model_loo(source, TrainedUnits(trained.basis, trained.units, penalty, None)).residuals
+    assert np.mean(blind**2) < 0.95 * np.mean(brute**2)
+
+
+def test_it_is_exact_for_units_that_are_not_learnt():
+    source, penalty = two_class_source(), Penalty(C=3.0, prior=1.0)
+    trained, *_ = trained_on(source, "gaussian_rbf", 4, penalty)
+    fixed = TrainedUnits(trained.basis, trained.units, penalty, None)
+    formula = whole_model_loo(source, fixed).residuals[:, 0]
+    Phi, t = trained.features(source.X), source.targets.encode(source.y)[:, 0]
+    for n in range(source.n_rows):
+        keep = np.arange(source.n_rows) != n
+        P = Phi[keep] - Phi[keep].mean(axis=0)
+        theta = np.linalg.solve(P.T @ P + np.eye(4) / 3.0, P.T @ t[keep])
+        expected = t[n] - t[keep].mean() - (Phi[n] - Phi[keep].mean(axis=0)) @ theta
+        assert formula[n] == pytest.approx(expected, rel=1e-9)
+
+
+def linearised_refits(source, trained):
+    """The definition: ridge regression on [Φ, J] about the trained point, refitted without each row."""
+    X, s, T = source.X, source.s, source.targets.encode(source.y)
+    Phi = trained.features(X)
+    from sleek.moments import Moments
+    from sleek.solve import solve
+
+    theta = solve(Moments.of(Phi, T, s), trained.penalty.C).theta[:, 0]
+    J = np.hstack([Phi, trained.derivatives(X, Phi) * theta[trained.owners]])
+    u = np.r_[np.zeros(len(theta)), trained.u]
+    R = np.r_[np.full(len(theta), 1 / trained.penalty.C), np.full(len(trained.u), trained.penalty.prior)]
+    target = T[:, 0] + J @ u
+    residuals = np.empty(len(X))
+    for n in range(len(X)):
+        w = s.copy()
+        w[n] -= 1.0  # one observation less
+        mean_J, mean_t = w @ J / w.sum(), w @ target / w.sum()
+        A = (J - mean_J).T @ ((J - mean_J) * w[:, None]) + np.diag(R)
+        beta = np.linalg.solve(A, (J - mean_J).T @ (w * (target - mean_t)))
+        residuals[n] = target[n] - mean_t - (J[n] - mean_J) @ beta
+    return residuals
+
+
+@pytest.mark.parametrize("integer_weights", [False, True])
+@pytest.mark.parametrize("n_units", [3, 25], ids=["numbers", "rows"])
+def test_both_routes_are_the_linearised_refits(n_units, integer_weights):
+    """3 units: fewer learnt numbers than rows; 25 units: more. Stopped early, so that the step counts."""
+    source = two_class_source(40)
+    if integer_weights:
+        s = np.random.default_rng(0).integers(1, 4, size=40).astype(float)
+        source = ArraySource(source.X, source.y, s, source.targets)
+    trained, *_ = trained_on(source, "gaussian_rbf", n_units, Penalty(C=3.0, prior=0.5), tol=1e-3)
+    assert (len(trained.owners) > 40) == (n_units == 25)
+    formula = whole_model_loo(source, trained).residuals[:, 0]
+    np.testing.assert_allclose(formula, linearised_refits(source, trained), rtol=1e-6, atol=1e-9)
+
+
+def test_row_route_and_number_route_agree():
+    source = two_class_source(50)
+    trained, *_ = trained_on(source, "robust_rbf", 20, Penalty(C=2.0, prior=0.3), tol=1e-3)
+    rows = whole_model_loo(source, trained).residuals
+    numbers = source.map_reduce(module._InNumberSpace(source, trained).residuals).residuals
+    np.testing.assert_allclose(rows, numbers, rtol=1e-6, atol=1e-8)
+
+
+def test_block_size_and_pieces_do_not_matter(monkeypatch):
+    source, penalty = two_class_source(100), Penalty(C=2.0, prior=0.3)
+    trained, *_ = trained_on(source, "gaussian_rbf", 4, penalty, tol=1e-4)
+    whole = whole_model_loo(source, trained).residuals
+    monkeypatch.setattr(module, "PIECE", 200)
+    cut = ArraySource(source.X, source.y, source.s, source.targets, n_jobs=2, block_rows=33)
+    np.testing.assert_allclose(whole_model_loo(cut, trained).residuals, whole, rtol=1e-8)
+
+
+def test_weak_columns_are_close_to_the_exact_result(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]]) + 0.2 * rng.normal(size=(300, 2))
+    source = ArraySource(X, Y, np.ones(300), RealTargets.of(Y, np.ones(300)))
+    trained, *_ = trained_on(source, "gaussian_rbf", 8, Penalty(C=5.0, prior=0.5), tol=1e-6)
+    exact = whole_model_loo(source, trained).residuals
+    monkeypatch.setattr(module, "MAX_COLUMNS", 48)  # of 64
+    weak = whole_model_loo(source, trained).residuals
+    assert np.mean(weak**2) == pytest.approx(np.mean(exact**2), rel=0.03)
+    assert np.corrcoef(weak.ravel(), exact.ravel())[0, 1] > 0.995
+
+
+def test_published_errors_are_honest():
+    """Within three standard errors of the error on 20,000 fresh rows; the training error is not below."""
+    X, y = make_ripley(20_300, random_state=0)
+    model = LowRankLSSVC(random_state=0).fit(X[:300], y[:300])
+    fresh = 1 - model.score(X[300:], y[300:])
+    assert abs(model.loo_error_ - fresh) < 3 * np.sqrt(fresh * (1 - fresh) / 300)
+    assert model.loo_residuals_.shape == (300,)
+    assert model.loo_rows_.tolist() == list(range(300))
+    t = 2.0 * y[:300] - 1
+    assert np.mean((t - model.loo_residuals_ > 0) != (t > 0)) == pytest.approx(model.loo_error_)
+
+
+def test_regression_errors_are_in_the_users_units():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = 1000 + 50 * (np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=200))
+    model = LowRankLSSVR(random_state=0).fit(X, y)
+    assert model.loo_error_ == pytest.approx(np.mean(model.loo_residuals_**2))
+    assert 15 < np.sqrt(model.loo_error_) < 25
+
+
+def test_large_data_are_judged_on_a_stated_sample():
+    X, y = make_ripley(5000, random_state=0)
+    model = LowRankLSSVC(5, basis="gaussian_rbf", C=10.0, shape=0.5, random_state=0).fit(X, y)
+    assert len(model.loo_rows_) == len(model.loo_residuals_) == 2000
+    assert len(set(model.loo_rows_)) == 2000
