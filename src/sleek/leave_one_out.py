@@ -4,8 +4,9 @@ For fixed units the leave-one-out residual of row n is r_n/(1 - h_n) with the le
 is blind to what the units have learnt, and picks overfitted models. Here *all* learnt numbers count: the
 model is linearised in θ, b and the coordinates u of the units, with penalties ½‖θ‖²/C and ½·prior·‖u‖². This
 linear problem has its optimum one Gauss-Newton step away, with residuals r⁺, and there leaving a row out
-is exact: r⁺_n/(1 - h_n). (Training stops a little before its optimum; with its own residuals r instead of r⁺
-the estimate is far too dark.)
+is exact: r⁺_n/(1 - h_n). (Training stops before its optimum, and without the step the leverage of all that it
+could still have learnt would be charged to a model that has not learnt it.) A row whose residual the step shrinks
+keeps the one it has: a linear model may promise what the real one does not hold.
 
 Letters: Φ (n, m) and D = ∂φ/∂u (n, p) weighted-centred, S the weights, J = D∘θ with θ spread over the numbers
 of each unit, A₁ = ΦᵀSΦ + I/C = LLᵀ. Eliminating θ leaves, for the numbers of the units,
@@ -18,7 +19,8 @@ as much as one: they share D, and their A add up to (…)∘(Σ_k θ_kθ_kᵀ); 
 the row's residual vector, which is exact for one output.
 
 Where one output has more learnt numbers than rows, the same solution is found in the space of the rows. Where
-several outputs have more than `MAX_COLUMNS` of them, the strongest are treated exactly and the others each on its own.
+either would take more than `MAX_COST` operations, five folds are refitted instead: slower to converge on the
+truth, but never much slower than training.
 """
 
 from __future__ import annotations
@@ -31,12 +33,13 @@ from scipy.linalg.lapack import dpotri
 
 from sleek._typing import AnyArray, FloatArray
 from sleek.bases.base import Basis, Coordinates, Units
-from sleek.moments import ColumnMoments, Moments
+from sleek.moments import Moments
 from sleek.solve import solve
-from sleek.sources import Block, Source
-from sleek.trainers.base import Penalty
+from sleek.sources import Block, Sample, Source
+from sleek.trainers.base import Penalty, Trainer
 
-MAX_COLUMNS = 1000
+MAX_COST = 4e9
+FOLDS = 5
 MAX_LEVERAGE = 0.999
 PIECE = 2**21  # numbers of D held at a time
 
@@ -102,8 +105,34 @@ class TrainedUnits:
         return np.empty(0) if self.coordinates is None else self.coordinates.vector(self.units)
 
 
+def leave_one_out(sample: Sample, trained: TrainedUnits, start: Units, trainer: Trainer) -> LeaveOneOut:
+    """Honest residuals of a model that `trainer` has trained from `start` on `sample`.
+
+    By `whole_model_loo`, or by refitting five folds where that would be slower.
+    """
+    if cost(trained, sample.n_rows, sample.coding.n_outputs) <= MAX_COST:
+        return whole_model_loo(sample, trained)
+    fold = np.random.default_rng(0).permutation(sample.n_rows) % FOLDS
+    residuals = np.empty_like(sample.rows.T)
+    for number in range(FOLDS):
+        out = np.flatnonzero(fold == number)
+        rest, held = sample.take(np.flatnonzero(fold != number)), sample.rows.take(0, out)
+        again = trainer.train(rest, trained.basis, start, trained.penalty, lambda line: None)
+        Phi = trained.basis.features(held.X, again.units)
+        residuals[out] = held.T - Phi @ again.solution.theta - again.solution.b
+    return LeaveOneOut(sample.rows.T, residuals, sample.rows.s)
+
+
+def cost(trained: TrainedUnits, n_rows: int, n_outputs: int) -> float:
+    """Multiplications that `whole_model_loo` takes."""
+    p = len(trained.owners)
+    by_rows = n_rows**2 * (p + n_rows)
+    by_numbers = p**2 * (2 * n_rows + p / 3)
+    return by_rows if n_outputs == 1 and p > n_rows else by_numbers
+
+
 def whole_model_loo(source: Source, trained: TrainedUnits) -> LeaveOneOut:
-    """Leave-one-out residuals of a trained model.
+    """Leave-one-out residuals of a trained model in closed form.
 
     O(rows·p·min(rows, p)) time and O(min(rows, p)²) memory for p learnt numbers. A row of weight 2 counts as two
     rows, one of which is left out; if weights are below 1 on average, the mean weight counts as one row.
@@ -114,11 +143,14 @@ def whole_model_loo(source: Source, trained: TrainedUnits) -> LeaveOneOut:
     return source.map_reduce(_InNumberSpace(source, trained).residuals)
 
 
-def _finish(block: Block, residuals: FloatArray, h: FloatArray, weight: float, n_rows: int) -> LeaveOneOut:
-    """The residuals r⁺ divided by 1 - h, where h still lacks the intercept's share."""
+def _finish(
+    block: Block, r: FloatArray, r_plus: FloatArray, h: FloatArray, weight: float, n_rows: int
+) -> LeaveOneOut:
+    """The larger of r and r⁺, divided by 1 - h, where h still lacks the intercept's share."""
+    larger = np.linalg.norm(r, axis=1) > np.linalg.norm(r_plus, axis=1)
     observation = min(1.0, weight / n_rows)
     h = np.minimum(observation * (h + 1.0 / weight), MAX_LEVERAGE)
-    return LeaveOneOut(block.T, residuals / (1.0 - h)[:, None], block.s)
+    return LeaveOneOut(block.T, np.where(larger[:, None], r, r_plus) / (1.0 - h)[:, None], block.s)
 
 
 def _in_row_space(blocks: list[Block], trained: TrainedUnits) -> LeaveOneOut:
@@ -129,7 +161,8 @@ def _in_row_space(blocks: list[Block], trained: TrainedUnits) -> LeaveOneOut:
     X, T, s = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("X", "T", "s"))
     weight, penalty = float(s.sum()), trained.penalty
     Phi = trained.features(X)
-    theta = solve(Moments.of(Phi, T, s), penalty.C).theta
+    theta, b = solve(Moments.of(Phi, T, s), penalty.C)
+    r = T - Phi @ theta - b
     J = trained.derivatives(X, Phi)
     J *= theta[trained.owners, 0]
     J -= s @ J / weight
@@ -141,7 +174,8 @@ def _in_row_space(blocks: list[Block], trained: TrainedUnits) -> LeaveOneOut:
     factor = cho_factor(K, lower=True, overwrite_a=True)
     alpha = cho_solve(factor, T - s @ T / weight + (J @ trained.u)[:, None])
     inverse, _ = dpotri(factor[0], lower=1)
-    return _finish(Block(0, X, T, s), alpha / s[:, None], 1.0 / s - np.diag(inverse) / s**2, weight, len(X))
+    h = 1.0 / s - np.diag(inverse) / s**2
+    return _finish(Block(0, X, T, s), r, alpha / s[:, None], h, weight, len(X))
 
 
 class _InNumberSpace:
@@ -150,45 +184,25 @@ class _InNumberSpace:
     def __init__(self, source: Source, trained: TrainedUnits) -> None:
         self.trained, self.n_rows = trained, source.n_rows
         owners, prior, m = trained.owners, trained.penalty.prior, len(trained.units)
-        self.kept, self.weak = np.arange(len(owners)), np.empty(0, dtype=np.int64)
-        if len(owners) > MAX_COLUMNS:
-            self._leave_weak_columns(source, owners)
         both = source.map_reduce(self._moments)
         phi_only = Moments(both.weight, both.mean_phi[:m], both.mean_t, both.G[:m, :m], both.R[:m], both.tt)
         self.solution = solve(phi_only, trained.penalty.C)
         self.weight, self.mean = both.weight, both.mean_phi
-        self.own = owners[self.kept]
+        self.own = owners
         theta = self.solution.theta
         self.L = _factor(phi_only.G, 1.0 / trained.penalty.C)
-        self.B = solve_triangular(self.L, both.G[:m, m:], lower=True)  # (m, kept) L⁻¹ΦᵀSD
+        self.B = solve_triangular(self.L, both.G[:m, m:], lower=True)  # (m, p) L⁻¹ΦᵀSD
         A = (both.G[m:, m:] - self.B.T @ self.B) * (theta @ theta.T)[np.ix_(self.own, self.own)]
         self.LA = _factor(A, prior)
-        d_r = both.R[m:] - both.G[m:, :m] @ theta  # (kept, k) DᵀSr
-        gradient = prior * trained.u[self.kept] - np.sum(d_r * theta[self.own], axis=1)
+        d_r = both.R[m:] - both.G[m:, :m] @ theta  # (p, k) DᵀSr
+        gradient = prior * trained.u - np.sum(d_r * theta[self.own], axis=1)
         self.step = -cho_solve((self.LA, True), gradient)
-
-    def _leave_weak_columns(self, source: Source, owners: AnyArray) -> None:
-        phi = source.map_reduce(lambda block: Moments.of(self.trained.features(block.X), block.T, block.s))
-        theta = solve(phi, self.trained.penalty.C).theta
-        columns = source.map_reduce(self._column_moments)
-        strength = np.sum(theta**2, axis=1)[owners] * columns.squares
-        order = np.argsort(-strength, kind="stable")
-        self.kept, self.weak = np.sort(order[:MAX_COLUMNS]), np.sort(order[MAX_COLUMNS:])
-        self.weak_own, self.weak_mean = owners[self.weak], columns.mean[self.weak]
-        self.weak_share = 1.0 / (strength[self.weak] + self.trained.penalty.prior)
-
-    def _column_moments(self, block: Block) -> ColumnMoments:
-        pieces = self._pieces(block)
-        parts = [
-            ColumnMoments.of(self.trained.derivatives(b.X, self.trained.features(b.X)), b.s) for b in pieces
-        ]
-        return sum(parts[1:], start=parts[0])
 
     def _moments(self, block: Block) -> Moments:
         parts = []
         for piece in self._pieces(block):
             Phi = self.trained.features(piece.X)
-            D = self.trained.derivatives(piece.X, Phi)[:, self.kept]
+            D = self.trained.derivatives(piece.X, Phi)
             parts.append(Moments.of(np.hstack([Phi, D]), piece.T, piece.s))
         return sum(parts[1:], start=parts[0])
 
@@ -203,17 +217,14 @@ class _InNumberSpace:
         theta, m = self.solution.theta, len(self.L)
         r = block.T - Phi @ theta - self.solution.b
         V = solve_triangular(self.L, (Phi - self.mean[:m]).T, lower=True)  # (m, n)
-        Q = D[:, self.kept] - self.mean[m:] - V.T @ self.B  # (n, kept), still without θ
-        r -= (Q * self.step) @ theta[self.own]
-        norm = np.linalg.norm(r, axis=1, keepdims=True)
-        direction = np.divide(r, norm, out=np.full_like(r, r.shape[1] ** -0.5), where=norm > 0)
+        Q = D - self.mean[m:] - V.T @ self.B  # (n, p), still without θ
+        r_plus = r - (Q * self.step) @ theta[self.own]
+        norm = np.linalg.norm(r_plus, axis=1, keepdims=True)
+        direction = np.divide(r_plus, norm, out=np.full_like(r, r.shape[1] ** -0.5), where=norm > 0)
         weights = direction @ theta.T  # (n, m)
         Q *= weights[:, self.own]
         h = np.einsum("mn,mn->n", V, V) + np.square(solve_triangular(self.LA, Q.T, lower=True)).sum(axis=0)
-        if len(self.weak):
-            alone = (D[:, self.weak] - self.weak_mean) * weights[:, self.weak_own]
-            h += np.square(alone) @ self.weak_share
-        return _finish(block, r, h, self.weight, self.n_rows)
+        return _finish(block, r, r_plus, h, self.weight, self.n_rows)
 
     def _pieces(self, block: Block) -> list[Block]:
         rows = max(1, PIECE // (len(self.trained.owners) + 1))

@@ -39,7 +39,7 @@ class KernelModel:
     >>> from sleek import LowRankLSSVC
     >>> from sleek.datasets import make_ripley
     >>> X, y = make_ripley(250, random_state=0)
-    >>> model = LowRankLSSVC(n_units=4, random_state=0).fit(X, y).model_
+    >>> model = LowRankLSSVC(4, basis="robust_rbf", random_state=0).fit(X, y).model_
     >>> model
     KernelModel(4 robust_rbf units, 2 features, classes [0, 1])
     >>> model.kernel(X[:2], X[:3]).shape

@@ -20,15 +20,16 @@ import numpy as np
 
 from sleek._typing import FloatArray, IntArray
 from sleek.bases.base import Basis, Units
-from sleek.leave_one_out import TrainedUnits, whole_model_loo
+from sleek.leave_one_out import TrainedUnits, leave_one_out
 from sleek.moments import Moments
-from sleek.sources import Block, Source
+from sleek.sources import Block, Sample
 from sleek.trainers.base import Penalty, Trainer, Training
 
 STEP = 10**0.5
 STEPS = range(-8, 5)
+MIN_GAIN = 1e-4  # of the loss, for a line search to go on
 PULL_PER_STRENGTH = 1e-3
-SIZES = (20, 15, 10)
+SIZES = (40, 20, 15, 10)  # below 10 units errors grew by 2 % on average over 31 data sets
 Report = Callable[[str], None]
 
 
@@ -69,7 +70,7 @@ class Selection:
     """Runs trials on one sample of the rows and remembers them all."""
 
     def __init__(
-        self, sample: Source, trainer: Trainer, C: float | None, pull: float | None, report: Report
+        self, sample: Sample, trainer: Trainer, C: float | None, pull: float | None, report: Report
     ) -> None:
         self.sample, self.trainer, self.C, self.pull, self.report = sample, trainer, C, pull, report
         self.weight = float(sample.map_reduce(lambda block: block.s.sum()))
@@ -124,7 +125,7 @@ class Selection:
         step, direction = 0, 1
         if ahead.loss >= here.loss:
             direction, ahead = -1, self._try(family, self._penalty(-1))
-        while ahead.loss < here.loss:
+        while ahead.loss < here.loss - MIN_GAIN:
             step, here = step + direction, ahead
             if step + direction not in STEPS:
                 break
@@ -146,9 +147,8 @@ class Selection:
         clock = time.perf_counter()
         trainer = self.trainer.draft(family.basis)
         training = trainer.train(self.sample, family.basis, family.start, penalty, _quiet, begin)
-        loo = whole_model_loo(
-            self.sample, TrainedUnits(family.basis, training.units, penalty, training.coordinates)
-        )
+        trained = TrainedUnits(family.basis, training.units, penalty, training.coordinates)
+        loo = leave_one_out(self.sample, trained, family.start, trainer)
         losses = self.sample.coding.losses(loo.T, loo.outputs)
         trial = Trial(family, penalty, training, losses, loo.s, time.perf_counter() - clock)
         self.trials.append(trial)

@@ -21,7 +21,7 @@ class GaussianRBF(DistanceBasis):
     """
 
     name: ClassVar[str] = "gaussian_rbf"
-    auto_shapes: ClassVar[tuple[float, ...]] = (0.25, 0.5, 1.0)
+    auto_shapes: ClassVar[tuple[float, ...]] = (0.25, 1.0, 2.0)
     power: ClassVar[int] = 2
 
     def profile(self, Z: FloatArray) -> FloatArray:

@@ -53,10 +53,12 @@ class Alternating(Trainer):
     >>> from sleek.datasets import make_ripley
     >>> X, y = make_ripley(250, random_state=0)
     >>> trainer = Alternating(objective="squared", learning_rate=5e-4)
-    >>> model = LowRankLSSVC(n_units=3, trainer=trainer, random_state=0).fit(X, y)
+    >>> model = LowRankLSSVC(3, basis="robust_rbf", C=150.0, trainer=trainer, random_state=0).fit(X, y)
     >>> sorted(model.history_), len(model.history_["objective"])
     (['error', 'objective'], 100)
     """
+
+    pulls: ClassVar[bool] = False
 
     def __init__(self, objective: str = "absolute", learning_rate: float = 1e-3, max_iter: int = 100) -> None:
         self.objective = objective

@@ -55,7 +55,7 @@ class VariableProjection(Trainer):
     >>> X, y = make_ripley(250, random_state=0)
     >>> trainer = VariableProjection(pull=1e-3)
     >>> model = LowRankLSSVC(4, basis="robust_rbf", C=10.0, trainer=trainer, random_state=0).fit(X, y)
-    >>> model.history_["objective"][-1] < model.history_["objective"][0]
+    >>> model.history_["objective"][-1] < 0.15  # of the targets' variation
     True
     >>> model.status_
     'Converged: the last iteration improved the objective by less than tol.'
