@@ -14,7 +14,7 @@ from sleek.bases.base import Basis, Scaling, Units
 from sleek.init import distinct_rows, k_medoids
 from sleek.leave_one_out import LeaveOneOut, TrainedUnits, leave_one_out
 from sleek.moments import ColumnMoments
-from sleek.selection import Family, Report, Selection
+from sleek.selection import Family, Report, Selection, table
 from sleek.solve import Solution
 from sleek.sources import Sample, ScaledSource, Source
 from sleek.trainers.base import Penalty, Trainer, Training, fit_output
@@ -26,6 +26,9 @@ UNITS_PER_OUTPUT = 6
 MOST_UNITS = 60
 ROWS_PER_UNIT = 5  # rows there must be for each of them
 OUTLIER_WIDTHS = 5
+LARGE = 2  # times as many rows make it worth while to go on choosing on more
+REFINE_ROWS = 20_000
+HELD_SHARE = 0.2
 SELECTION_ROWS = 2000  # rows on which settings are tried, and leave-one-out errors are computed
 
 
@@ -72,10 +75,9 @@ def fit(
     source = ScaledSource(data, scaling)
     families = _families(source, scaling, request, columns.spread(), rng)
     sample = Sample.draw(source, SELECTION_ROWS, seed, n_jobs)
-    choice, table = _choose(sample, request, families, report)
-
     limit = request.trainer.row_limit()
     rows = source if limit is None else Sample.draw(source, limit, seed, n_jobs)
+    choice, tried = _choose(source, sample, limit, request, families, report)
     basis, penalty = choice.family.basis, choice.penalty
     training = request.trainer.train(rows, basis, choice.family.start, penalty, report, choice.begin)
     solution = fit_output(source, basis, training.units, penalty.C)
@@ -90,7 +92,7 @@ def fit(
         C=penalty.C,
         pull=penalty.prior / weight,
         training=training,
-        selection=table,
+        selection=tried,
         loo_rows=sample.numbers,
         loo=loo,
     )
@@ -173,14 +175,30 @@ class _Choice:
 
 
 def _choose(
-    sample: Sample, request: Request, families: list[Family], report: Report
+    source: Source,
+    sample: Sample,
+    limit: int | None,
+    request: Request,
+    families: list[Family],
+    report: Report,
 ) -> tuple[_Choice, dict[str, list[object]]]:
     """What the user has fixed, completed by selection where anything is open."""
-    selection = Selection(sample, request.trainer, request.C, request.trainer.fixed_pull(), report)
-    settled = selection.settled()
-    if settled is not None and len(families) == 1 and request.n_units is not None:
+    trainer, pull = request.trainer, request.trainer.fixed_pull()
+    selection = Selection(sample, trainer, request.C, pull, report)
+    settled, sized = selection.settled(), request.n_units is not None or request.centers is not None
+    if settled is not None and len(families) == 1 and sized:
         return _Choice(families[0], settled, None), {}
     best = selection.best_of(families)
-    if request.n_units is None and request.centers is None:
+    trials = selection.trials
+    if trainer.pulls and source.n_rows > LARGE * sample.n_rows:
+        rows = Sample.draw(source, min(limit or REFINE_ROWS, REFINE_ROWS), sample.seed, sample.n_jobs)
+        train, held = rows.split(HELD_SHARE)
+        selection = Selection(train, trainer, request.C, pull, report, held)
+        best = selection.refined(best)
+        trials += selection.trials
+    if not sized:
+        before = len(selection.trials)
         best = selection.smallest(best)
-    return _Choice(best.family, best.penalty, best.training.units), selection.table(best)
+        if selection.trials is not trials:
+            trials += selection.trials[before:]
+    return _Choice(best.family, best.penalty, best.training.units), table(trials, best)

@@ -176,6 +176,7 @@ class Sample(Source):
     """
 
     size: int
+    seed: int
     n_jobs: int
     coding_: Targets
     numbers: IntArray  # (n,) of the rows in the original source
@@ -189,7 +190,7 @@ class Sample(Source):
         def task(block: Block) -> Sample:
             numbers = np.arange(block.start, block.start + len(block))
             keys = _keys(numbers, seed)
-            return cls(size, n_jobs, source.coding, numbers, keys, block)._smallest()
+            return cls(size, seed, n_jobs, source.coding, numbers, keys, block)._smallest()
 
         return source.map_reduce(task)
 
@@ -214,6 +215,15 @@ class Sample(Source):
     def take(self, rows: IntArray) -> Sample:
         """Some of the sample's rows."""
         return replace(self, numbers=self.numbers[rows], keys=self.keys[rows], rows=self.rows.take(0, rows))
+
+    def split(self, share: float) -> tuple[Sample, Block]:
+        """The sample without a share of its rows, and those rows.
+
+        Held out are the largest keys: smaller samples with the same seed do not contain them.
+        """
+        held = np.zeros(self.n_rows, dtype=bool)
+        held[np.argsort(self.keys)[self.n_rows - round(share * self.n_rows) :]] = True
+        return self.take(np.flatnonzero(~held)), self.rows.take(0, held)
 
     def with_weight(self, total: float) -> Sample:
         """The same rows, weighing as much as the rows they stand for."""
