@@ -95,7 +95,7 @@ def test_no_iterations_leave_the_units_at_their_start(two_classes):
 
 def test_a_strong_pull_holds_the_units(two_classes):
     X, y = two_classes
-    fit = dict(basis="gaussian_rbf", C=10.0, shape=0.3, init=X[:4])
+    fit = {"basis": "gaussian_rbf", "C": 10.0, "shape": 0.3, "init": X[:4]}
     held = LowRankLSSVC(trainer=VariableProjection(pull=1e6), **fit).fit(X, y)
     free = LowRankLSSVC(trainer=VariableProjection(pull=1e-4), **fit).fit(X, y)
     np.testing.assert_allclose(held.centers_, X[:4], atol=1e-4)

@@ -35,6 +35,7 @@ from sleek.validation import (
     check_positive,
     check_weights,
     rows_that_count,
+    warn_of_outliers,
 )
 
 FLOATS = (np.float64, np.float32)
@@ -203,42 +204,56 @@ class LowRankLSSVC(ClassifierMixin, _LowRankLSSVM):
     Parameters
     ----------
     n_units : int or "auto", default="auto"
-        The number of units M, and so the size of the model. "auto" takes 20, or as many as there are
-        distinct rows if those are fewer.
-    basis : {"robust_rbf", "simplex", "gaussian_rbf"} or Basis, default="robust_rbf"
-        The learnable functions φ_j.
-    trainer : {"alternating"} or Trainer, default="alternating"
-        The algorithm that trains the units; an object carries its settings.
-    C : float, default=100.0
+        The number of units M, and so the size of the model. "auto" trains 30 (6 for each of many classes, at
+        most 60, and one for every 5 rows), prunes them, and keeps the smallest size within one standard
+        error of the best.
+    basis : {"auto", "gaussian_rbf", "sigmoidal", "robust_rbf", "simplex"} or Basis, default="auto"
+        The learnable functions φ_j. "auto" chooses "gaussian_rbf" or "sigmoidal".
+    trainer : {"varpro", "alternating"} or Trainer, default="varpro"
+        The algorithm that trains the units: `VariableProjection`, or the paper's `Alternating`; an object
+        carries its settings.
+    C : float or "loo", default="loo"
         The penalty on squared errors (the paper's γ): larger means less regularisation.
     shape : float or "auto", default="auto"
-        The initial sharpness μ of every unit and feature, in standardised units if `standardize`.
-        "auto" is 1/n_features there, and what corresponds to it in raw units.
+        The initial sharpness μ of every unit and feature, in standardised units if `standardize`. "auto"
+        tries a few multiples of 1/n_features.
     init : "k-medoids" or array of shape (n_units, n_features), default="k-medoids"
         Where the units start; an array is in raw units.
     standardize : bool, default=True
-        Train on features of mean 0 and variance 1. The scaling is folded into centres and shapes
-        afterwards, so the model speaks raw units either way.
+        Train on features of mean 0 and variance 1. The scaling is folded into the units afterwards, so the
+        model speaks raw units either way.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with `sample_weight`.
     n_jobs : int, default=None
         Threads over blocks of rows; None means 1, -1 all cores. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seeds the k-medoids start.
+        Seeds the start of the units and the samples that are drawn from large data.
     verbose : int, default=0
         Print progress if not 0.
 
     Attributes
     ----------
     model_ : KernelModel
-        The frozen model, which does the predicting.
+        The frozen model, which does the predicting; ``model_.units`` are the units of any basis.
     centers_, shapes_ : arrays of shape (n_units, n_features)
-        Location and sharpness of the units, in raw units.
+        Location and sharpness of the units, in raw units (not for "sigmoidal").
     coef_ : array of shape (n_outputs, n_units)
     intercept_ : array of shape (n_outputs,)
     n_units_, n_iter_ : int
     history_ : dict of lists
         What the trainer recorded at every iteration.
+    status_ : str
+        How training ended, as a sentence.
+    C_, pull_ : float
+        The penalties, given or chosen.
+    selection_ : dict of lists
+        What was tried, as columns of a table; empty if nothing was left to choose.
+    loo_error_ : float
+        The error to expect on new rows, by leave-one-out over all learnt numbers: the share of mistakes.
+    loo_residuals_ : array of shape (n_loo,) or (n_loo, n_outputs)
+        The leave-one-out residuals behind it, target minus output.
+    loo_rows_ : array of shape (n_loo,)
+        The rows of X that they belong to: all, or a sample of 2,000 different rows.
     classes_ : array of labels
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -325,40 +340,54 @@ class LowRankLSSVR(MultiOutputMixin, RegressorMixin, _LowRankLSSVM):
     Parameters
     ----------
     n_units : int or "auto", default="auto"
-        The number of units M, and so the size of the model. "auto" takes 20, or as many as there are
-        distinct rows if those are fewer.
-    basis : {"robust_rbf", "simplex", "gaussian_rbf"} or Basis, default="robust_rbf"
-        The learnable functions φ_j.
-    trainer : {"alternating"} or Trainer, default="alternating"
-        The algorithm that trains the units; an object carries its settings.
-    C : float, default=100.0
+        The number of units M, and so the size of the model. "auto" trains 30 (6 for each of many classes, at
+        most 60, and one for every 5 rows), prunes them, and keeps the smallest size within one standard
+        error of the best.
+    basis : {"auto", "gaussian_rbf", "sigmoidal", "robust_rbf", "simplex"} or Basis, default="auto"
+        The learnable functions φ_j. "auto" chooses "gaussian_rbf" or "sigmoidal".
+    trainer : {"varpro", "alternating"} or Trainer, default="varpro"
+        The algorithm that trains the units: `VariableProjection`, or the paper's `Alternating`; an object
+        carries its settings.
+    C : float or "loo", default="loo"
         The penalty on squared errors (the paper's γ): larger means less regularisation.
     shape : float or "auto", default="auto"
-        The initial sharpness μ of every unit and feature, in standardised units if `standardize`.
-        "auto" is 1/n_features there, and what corresponds to it in raw units.
+        The initial sharpness μ of every unit and feature, in standardised units if `standardize`. "auto"
+        tries a few multiples of 1/n_features.
     init : "k-medoids" or array of shape (n_units, n_features), default="k-medoids"
         Where the units start; an array is in raw units.
     standardize : bool, default=True
-        Train on features of mean 0 and variance 1. The scaling is folded into centres and shapes
-        afterwards, so the model speaks raw units either way.
+        Train on features of mean 0 and variance 1. The scaling is folded into the units afterwards, so the
+        model speaks raw units either way.
     n_jobs : int, default=None
         Threads over blocks of rows; None means 1, -1 all cores. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seeds the k-medoids start.
+        Seeds the start of the units and the samples that are drawn from large data.
     verbose : int, default=0
         Print progress if not 0.
 
     Attributes
     ----------
     model_ : KernelModel
-        The frozen model, which does the predicting.
+        The frozen model, which does the predicting; ``model_.units`` are the units of any basis.
     centers_, shapes_ : arrays of shape (n_units, n_features)
-        Location and sharpness of the units, in raw units.
+        Location and sharpness of the units, in raw units (not for "sigmoidal").
     coef_ : array of shape (n_outputs, n_units)
     intercept_ : array of shape (n_outputs,)
     n_units_, n_iter_ : int
     history_ : dict of lists
         What the trainer recorded at every iteration.
+    status_ : str
+        How training ended, as a sentence.
+    C_, pull_ : float
+        The penalties, given or chosen.
+    selection_ : dict of lists
+        What was tried, as columns of a table; empty if nothing was left to choose.
+    loo_error_ : float
+        The error to expect on new rows, by leave-one-out over all learnt numbers: the mean squared error.
+    loo_residuals_ : array of shape (n_loo,) or (n_loo, n_outputs)
+        The leave-one-out residuals behind it, target minus output.
+    loo_rows_ : array of shape (n_loo,)
+        The rows of X that they belong to: all, or a sample of 2,000 different rows.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if `X` had string column names.
@@ -416,5 +445,6 @@ class LowRankLSSVR(MultiOutputMixin, RegressorMixin, _LowRankLSSVM):
             )
             X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
             Y = np.asarray(y, dtype=np.float64).reshape(len(X), -1)
+            warn_of_outliers(Y, s)
             self._train(X, Y, s, RealTargets.of(Y, s), None, flat=y.ndim == 1)
         return self

@@ -105,8 +105,8 @@ def _weight(source: Source) -> float:
 def _column_moments(data: Source, seed: int, names: AnyArray | None) -> ColumnMoments:
     """Mean and spread of every feature, absurd values counted as merely extreme.
 
-    A value further from the 1 % to 99 % range than five times its width is clipped there, so that a typing error
-    of 1e6 does not squeeze all other rows into one point.
+    A value further from the 1 % to 99 % range than five times its width is clipped there, so that a typing
+    error of 1e6 does not squeeze all other rows into one point.
     """
     raw = data.map_reduce(lambda block: ColumnMoments.of(block.X, block.s))
     check_magnitude(raw.spread(), names)
@@ -188,17 +188,13 @@ def _choose(
     settled, sized = selection.settled(), request.n_units is not None or request.centers is not None
     if settled is not None and len(families) == 1 and sized:
         return _Choice(families[0], settled, None), {}
-    best = selection.best_of(families)
-    trials = selection.trials
+    best, earlier = selection.best_of(families), []
     if trainer.pulls and source.n_rows > LARGE * sample.n_rows:
         rows = Sample.draw(source, min(limit or REFINE_ROWS, REFINE_ROWS), sample.seed, sample.n_jobs)
         train, held = rows.split(HELD_SHARE)
-        selection = Selection(train, trainer, request.C, pull, report, held)
+        earlier, selection = selection.trials, Selection(train, trainer, request.C, pull, report, held)
         best = selection.refined(best)
-        trials += selection.trials
     if not sized:
-        before = len(selection.trials)
         best = selection.smallest(best)
-        if selection.trials is not trials:
-            trials += selection.trials[before:]
-    return _Choice(best.family, best.penalty, best.training.units), table(trials, best)
+    tried = table([*earlier, *selection.trials], best)
+    return _Choice(best.family, best.penalty, best.training.units), tried

@@ -1,12 +1,13 @@
 """Whole-model leave-one-out: what the errors would be on rows that took no part in the fit.
 
-For fixed units the leave-one-out residual of row n is r_n/(1 - h_n) with the leverage h_n of ridge regression. That
-is blind to what the units have learnt, and picks overfitted models. Here *all* learnt numbers count: the
-model is linearised in θ, b and the coordinates u of the units, with penalties ½‖θ‖²/C and ½·prior·‖u‖². This
-linear problem has its optimum one Gauss-Newton step away, with residuals r⁺, and there leaving a row out
-is exact: r⁺_n/(1 - h_n). (Training stops before its optimum, and without the step the leverage of all that it
-could still have learnt would be charged to a model that has not learnt it.) A row whose residual the step shrinks
-keeps the one it has: a linear model may promise what the real one does not hold.
+For fixed units the leave-one-out residual of row n is r_n/(1 - h_n) with the leverage h_n of ridge
+regression. That is blind to what the units have learnt, and picks overfitted models. Here *all* learnt
+numbers count: the model is linearised in θ, b and the coordinates u of the units, with penalties ½‖θ‖²/C
+and ½·prior·‖u‖². This linear problem has its optimum one Gauss-Newton step away, with residuals r⁺, and
+there leaving a row out is exact: r⁺_n/(1 - h_n). (Training stops before its optimum, and without the step
+the leverage of all that it could still have learnt would be charged to a model that has not learnt it.) A
+row whose residual the step shrinks keeps the one it has: a linear model may promise what the real one does
+not hold.
 
 Letters: Φ (n, m) and D = ∂φ/∂u (n, p) weighted-centred, S the weights, J = D∘θ with θ spread over the numbers
 of each unit, A₁ = ΦᵀSΦ + I/C = LLᵀ. Eliminating θ leaves, for the numbers of the units,
@@ -15,8 +16,8 @@ of each unit, A₁ = ΦᵀSΦ + I/C = LLᵀ. Eliminating θ leaves, for the numb
     r⁺ = r - Q·step,    h_n = 1/Σs + ‖L⁻¹Φ_n‖² + Q_n A⁻¹ Q_nᵀ,    Q = (D - Φ A₁⁻¹ ΦᵀSD)∘θ.
 
 Everything but r⁺ and h comes from the moments of [Φ, D]: sums over rows, then one more pass. K outputs cost
-as much as one: they share D, and their A add up to (…)∘(Σ_k θ_kθ_kᵀ); the leverage is taken in the direction of
-the row's residual vector, which is exact for one output.
+as much as one: they share D, and their A add up to (…)∘(Σ_k θ_kθ_kᵀ); the leverage is taken in the
+direction of the row's residual vector, which is exact for one output.
 
 Where one output has more learnt numbers than rows, the same solution is found in the space of the rows. Where
 either would take more than `MAX_COST` operations, five folds are refitted instead: slower to converge on the
@@ -134,8 +135,9 @@ def cost(trained: TrainedUnits, n_rows: int, n_outputs: int) -> float:
 def whole_model_loo(source: Source, trained: TrainedUnits) -> LeaveOneOut:
     """Leave-one-out residuals of a trained model in closed form.
 
-    O(rows·p·min(rows, p)) time and O(min(rows, p)²) memory for p learnt numbers. A row of weight 2 counts as two
-    rows, one of which is left out; if weights are below 1 on average, the mean weight counts as one row.
+    O(rows·p·min(rows, p)) time and O(min(rows, p)²) memory for p learnt numbers. A row of weight 2 counts
+    as two rows, one of which is left out; if weights are below 1 on average, the mean weight counts as one
+    row.
     """
     p = len(trained.owners)
     if source.coding.n_outputs == 1 and p > source.n_rows:

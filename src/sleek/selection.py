@@ -1,14 +1,15 @@
 """Choosing basis, shape, penalties and size by how well rows are predicted that took no part in the fit.
 
-Every candidate is trained briefly on a sample of the rows and judged by the loss of its leave-one-out outputs. For
-each basis and start shape a line search runs over one strength κ, from κ = 1 in steps of √10:
+Every candidate is trained briefly on a sample of the rows and judged by the loss of its leave-one-out
+outputs. For each basis and start shape a line search runs over one strength κ, from κ = 1 in steps of √10:
 
     C = 1/κ,    prior = κ/1000·Σs      (what the user has fixed stays fixed)
 
-since searching C and pull separately found nothing better. If there are many more rows than the sample has, the
-line search goes on with the winner and the same prior on a larger sample, judged by rows held out of it. The best (basis, shape, κ) is then pruned: units are removed one by one, each time the one that the
-least squares objective misses least, the rest is trained on from where it is, and the smallest size wins whose
-loss is within one standard error (of the paired difference) of the best.
+since searching C and pull separately found nothing better. If there are many more rows than the sample has,
+the line search goes on with the winner and the same prior on a larger sample, judged by rows held out of
+it. The best (basis, shape, κ) is then pruned: units are removed one by one, each time the one that the
+least squares objective misses least, the rest is trained on from where it is, and the smallest size wins
+whose loss is within one standard error (of the paired difference) of the best.
 """
 
 from __future__ import annotations

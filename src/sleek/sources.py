@@ -124,9 +124,9 @@ class Canonical(NamedTuple):
 def canonical(X: AnyArray, y: AnyArray, s: FloatArray) -> Canonical:
     """The same rows sorted, those that are written down more than once merged into one of their total weight.
 
-    A fit on them is bit-for-bit the same in whatever order rows arrive, and whether a row has weight 2 or stands there
-    twice. (Sums in another order differ in the last digit, and hundreds of training steps can make that visible.)
-    Weights below 1 are no counts: then rows are only sorted. O(n·log n·columns) time.
+    A fit on them is bit-for-bit the same in whatever order rows arrive, and whether a row has weight 2 or
+    stands there twice. (Sums in another order differ in the last digit, and hundreds of training steps can
+    make that visible.) Weights below 1 are no counts: then rows are only sorted. O(n·log n·columns) time.
 
     >>> canonical(np.array([[2.0], [1.0], [2.0]]), np.array([0, 1, 0]), np.ones(3))
     Canonical(X=array([[1.], [2.]]), y=array([1, 0]), s=array([1., 2.]), inverse=array([1, 0, 1]))

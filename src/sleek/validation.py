@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -113,6 +114,20 @@ def check_magnitude(deviation: FloatArray, names: AnyArray | None) -> None:
         raise ValueError(
             f"Values of feature {feature} are too large for float64 arithmetic (their squares overflow). "
             "Express it in larger units."
+        )
+
+
+def warn_of_outliers(Y: FloatArray, s: FloatArray) -> None:
+    """A warning if a single row makes up most of a target's variation: squared errors will follow it."""
+    squares = s[:, None] * (Y - np.average(Y, axis=0, weights=s)) ** 2
+    share = squares.max(axis=0) / np.maximum(squares.sum(axis=0), np.finfo(float).tiny)
+    if len(Y) > 10 and share.max() > 0.5:
+        row, output = np.unravel_index(np.argmax(squares / squares.sum(axis=0)), squares.shape)
+        warnings.warn(
+            f"Row {row} of y, {Y[row, output]:.6g}, makes up {100 * share.max():.0f} % of the target's "
+            "variance, and squared errors will follow it. Check it, clip it, or give it a small weight.",
+            UserWarning,
+            stacklevel=3,
         )
 
 

@@ -19,8 +19,8 @@ from sleek.sources import Block, Source
 class Penalty:
     """How strongly the learnt numbers are held: 1/C for theta, `prior` for the units' coordinates.
 
-    The objective is ½‖θ‖²/C + ½ Σ s r² + ½·prior·‖u‖². A prior that suits 1,000 rows suits 100,000 of the same
-    kind; a `pull` is the same thing per row, prior = pull·Σs.
+    The objective is ½‖θ‖²/C + ½ Σ s r² + ½·prior·‖u‖². A prior that suits 1,000 rows suits 100,000 of the
+    same kind; a `pull` is the same thing per row, prior = pull·Σs.
     """
 
     C: float
@@ -61,7 +61,8 @@ class Trainer(BaseEstimator, ABC):
     ) -> Training:
         """Train units that start at `start`; `report` takes a line of progress.
 
-        `begin` are units that a draft with the same start has reached, for algorithms that can go on from there.
+        `begin` are units that a draft with the same start has reached, for algorithms that can go on from
+        there.
         """
 
     @abstractmethod

@@ -4,9 +4,9 @@ The reduced objective, for the coordinates u of `Basis.coordinates`,
 
     E(u) = min over θ, b of  ½‖θ‖²/C + ½ Σ s (t - Φ(u)θ - b)² + ½·prior·‖u‖²
 
-has by the envelope theorem the gradient of the full objective at the optimal θ, b: one `vjp` with dΦ = -s·r·θᵀ. Its value
-comes from the moments alone: ½(Σ s(t-t̄)² - θ∘R) + ½·prior·‖u‖². Without the prior, which pulls u to 0, units overfit
-small data.
+has by the envelope theorem the gradient of the full objective at the optimal θ, b: one `vjp` with dΦ =
+-s·r·θᵀ. Its value comes from the moments alone: ½(Σ s(t-t̄)² - θ∘R) + ½·prior·‖u‖². Without the prior,
+which pulls u to 0, units overfit small data.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class _Reduced:
 
         scale = self.coordinates.scale
         by_u = flat(self.source.map_reduce(gradient).map(lambda name, array: array * scale[name]))
-        total = max(float(moments.tt.sum()), np.finfo(float).tiny)
+        total = float(moments.tt.sum()) or 1.0
         value = 0.5 * (moments.tt.sum() - np.sum(solution.theta * moments.R) + self.penalty.prior * (u @ u))
         return float(value) / total, (by_u + self.penalty.prior * u) / total
 
