@@ -177,8 +177,8 @@ def test_duplicated_rows_and_few_rows(two_classes):
 
 def test_float32_rows_give_the_model_of_the_same_rows_in_float64(two_classes):
     X, y = two_classes
-    single = LowRankLSSVC(4, random_state=0).fit(X.astype(np.float32), y)
-    double = LowRankLSSVC(4, random_state=0).fit(X.astype(np.float32).astype(np.float64), y)
+    single = LowRankLSSVC(4, **FIXED).fit(X.astype(np.float32), y)
+    double = LowRankLSSVC(4, **FIXED).fit(X.astype(np.float32).astype(np.float64), y)
     same_model(single, double, rtol=0)
 
 

@@ -8,7 +8,7 @@ import sleek.leave_one_out as module
 from sleek import LowRankLSSVC, LowRankLSSVR
 from sleek.bases import known_bases
 from sleek.datasets import make_ripley
-from sleek.leave_one_out import TrainedUnits, leave_one_out, whole_model_loo
+from sleek.leave_one_out import TrainedUnits, deal, leave_one_out, whole_model_loo
 from sleek.moments import Moments
 from sleek.solve import solve
 from sleek.sources import ArraySource, Sample
@@ -147,6 +147,16 @@ def test_too_many_numbers_are_judged_by_refitting_five_folds(monkeypatch):
     folds = leave_one_out(sample, trained, start, trainer).residuals
     assert np.mean(folds**2) == pytest.approx(np.mean(closed**2), rel=0.25)
     assert np.corrcoef(folds.ravel(), closed.ravel())[0, 1] > 0.9
+
+
+def test_weights_are_dealt_evenly_and_completely():
+    s = np.r_[np.ones(37), 12.0, 2.5, 0.3, 7.0]
+    hands = deal(s)
+    np.testing.assert_allclose(hands.sum(axis=0), s)
+    assert hands.min() == 0.0
+    assert np.ptp(hands[:, 37]) <= 1.0
+    assert np.ptp(hands.sum(axis=1)) <= 2.0
+    assert np.count_nonzero(hands[:, :37]) == 37
 
 
 def test_published_errors_are_honest():

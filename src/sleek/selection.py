@@ -22,7 +22,7 @@ import numpy as np
 
 from sleek._typing import FloatArray, IntArray
 from sleek.bases.base import Basis, Units
-from sleek.leave_one_out import TrainedUnits, leave_one_out
+from sleek.leave_one_out import TrainedUnits, leave_one_out, refit_folds
 from sleek.moments import Moments
 from sleek.sources import Block, Sample
 from sleek.trainers.base import Penalty, Trainer, Training
@@ -93,8 +93,26 @@ class Selection:
         self.trials: list[Trial] = []
 
     def best_of(self, families: Sequence[Family]) -> Trial:
-        """The best trial of a line search for every family."""
-        return min((self._line_search(family) for family in families), key=lambda trial: trial.loss)
+        """The best trial of a line search for every family.
+
+        Between different bases refitted folds decide: leave-one-out linearises the model, and the more a
+        basis bends, the less it sees of what was learnt.
+        """
+        best: dict[str, Trial] = {}
+        for family in families:
+            trial = self._line_search(family)
+            name = family.basis.name
+            if name not in best or trial.loss < best[name].loss:
+                best[name] = trial
+        if len(best) == 1:
+            return next(iter(best.values()))
+        return min(best.values(), key=self._refitted_loss)
+
+    def _refitted_loss(self, trial: Trial) -> float:
+        family, trainer = trial.family, self.trainer.draft(trial.family.basis)
+        folds, _ = refit_folds(self.sample, family.basis, family.start, trial.penalty, trainer)
+        losses = self.sample.coding.losses(folds.T, folds.outputs)
+        return float(np.average(losses, weights=folds.s))
 
     def refined(self, trial: Trial) -> Trial:
         """The line search of another selection, gone on with here from the trial that it has found."""

@@ -212,9 +212,12 @@ class Sample(Source):
         kept = np.sort(np.argpartition(self.keys, self.size)[: self.size])
         return self.take(kept)
 
-    def take(self, rows: IntArray) -> Sample:
-        """Some of the sample's rows."""
-        return replace(self, numbers=self.numbers[rows], keys=self.keys[rows], rows=self.rows.take(0, rows))
+    def take(self, rows: IntArray, s: FloatArray | None = None) -> Sample:
+        """Some of the sample's rows, with other weights if given."""
+        block = self.rows.take(0, rows)
+        if s is not None:
+            block = replace(block, s=s)
+        return replace(self, numbers=self.numbers[rows], keys=self.keys[rows], rows=block)
 
     def split(self, share: float) -> tuple[Sample, Block]:
         """The sample without a share of its rows, and those rows.

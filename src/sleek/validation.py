@@ -121,7 +121,7 @@ def warn_of_outliers(Y: FloatArray, s: FloatArray) -> None:
     """A warning if a single row makes up most of a target's variation: squared errors will follow it."""
     squares = s[:, None] * (Y - np.average(Y, axis=0, weights=s)) ** 2
     share = squares.max(axis=0) / np.maximum(squares.sum(axis=0), np.finfo(float).tiny)
-    if len(Y) > 10 and share.max() > 0.5:
+    if len(Y) > 10 and share.max() > 0.9:
         row, output = np.unravel_index(np.argmax(squares / squares.sum(axis=0)), squares.shape)
         warnings.warn(
             f"Row {row} of y, {Y[row, output]:.6g}, makes up {100 * share.max():.0f} % of the target's "
