@@ -39,7 +39,7 @@ from sleek.solve import solve
 from sleek.sources import Block, Sample, Source
 from sleek.trainers.base import Penalty, Trainer
 
-MAX_COST = 4e9
+MAX_COST = 1e10
 FOLDS = 5
 MAX_LEVERAGE = 0.999
 PIECE = 2**21  # numbers of D held at a time

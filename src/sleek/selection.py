@@ -1,11 +1,13 @@
 """Choosing basis, shape, penalties and size by how well rows are predicted that took no part in the fit.
 
 Every candidate is trained briefly on a sample of the rows and judged by the loss of its leave-one-out
-outputs. For each basis and start shape a line search runs over one strength κ, from κ = 1 in steps of √10:
+outputs. For each basis and start shape a line search runs over one strength κ, in steps of √10 from κ = 1 or
+from the best κ of the shape before:
 
     C = 1/κ,    prior = κ/1000·Σs      (what the user has fixed stays fixed)
 
-since searching C and pull separately found nothing better. If there are many more rows than the sample has,
+since searching C and pull separately found nothing better. Different bases are compared by refitting five
+folds with the best settings of each. If there are many more rows than the sample has,
 the line search goes on with the winner and the same prior on a larger sample, judged by rows held out of
 it. The best (basis, shape, κ) is then pruned: units are removed one by one, each time the one that the
 least squares objective misses least, the rest is trained on from where it is, and the smallest size wins
@@ -100,8 +102,8 @@ class Selection:
         """
         best: dict[str, Trial] = {}
         for family in families:
-            trial = self._line_search(family)
             name = family.basis.name
+            trial = self._line_search(family, best[name].step if name in best else 0)
             if name not in best or trial.loss < best[name].loss:
                 best[name] = trial
         if len(best) == 1:
@@ -145,18 +147,18 @@ class Selection:
             prior = self.pull * self.weight
         return Penalty(1.0 / strength if self.C is None else self.C, prior)
 
-    def _line_search(self, family: Family, step: int = 0, begin: Units | None = None) -> Trial:
-        here = self._try(family, step, begin)
+    def _line_search(self, family: Family, step: int) -> Trial:
+        here = self._try(family, step)
         if self.settled() is not None:
             return here
-        direction, ahead = 1, self._try(family, step + 1, begin)
+        direction, ahead = 1, self._try(family, step + 1)
         if ahead.loss >= here.loss:
-            direction, ahead = -1, self._try(family, step - 1, begin)
+            direction, ahead = -1, self._try(family, step - 1)
         while ahead.loss < here.loss - MIN_GAIN:
             here = ahead
             if here.step + direction not in STEPS:
                 break
-            ahead = self._try(family, here.step + direction, begin)
+            ahead = self._try(family, here.step + direction)
         return here
 
     def _pruned(self, trial: Trial, size: int) -> Trial:
