@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format clean
+.PHONY: demo test lint format accuracy rotated clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("sleek needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
@@ -16,6 +16,13 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(VENV)/.demo
+
+# The last two rivals are optional: where they do not install, the tables say so.
+$(VENV)/.benchmarks: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[benchmarks]'
+	-$(BIN)/python -m pip install -q --disable-pip-version-check neo-ls-svm
+	-$(BIN)/python -m pip install -q --disable-pip-version-check fastrvm
+	@touch $@
 
 demo: $(VENV)/.demo  ## the paper's first experiment on Ripley's data, with a picture
 	$(BIN)/python experiments/demo.py
@@ -31,6 +38,12 @@ lint: $(VENV)/.dev  ## style, format and types
 format: $(VENV)/.dev  ## mend style and format in place
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+accuracy: $(VENV)/.benchmarks  ## sleek's defaults against 12 methods on 43 problems: hours, can be interrupted
+	$(BIN)/python benchmarks/accuracy.py
+
+rotated: $(VENV)/.benchmarks  ## sigmoidal units against neural networks of the same size: minutes
+	$(BIN)/python benchmarks/rotated.py
 
 clean:
 	rm -rf $(VENV) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis

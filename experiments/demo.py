@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from sleek import LowRankLSSVC
 from sleek.plots import plot_decision
 
 matplotlib.use("agg")
@@ -40,15 +41,11 @@ def main() -> None:
         seconds = time.perf_counter() - begin
         error = 100 * (1 - row.model.score(X_test, y_test))
         models[row.label] = (row.model, error)
-        terms = row.model.coef_.shape[1] if hasattr(row.model, "model_") else len(X)
-        style = "bold" if hasattr(row.model, "model_") else None
+        low_rank = isinstance(row.model, LowRankLSSVC)
+        terms, style = (row.model.n_units_, "bold") if low_rank else (len(X), None)
+        published = "" if row.published is None else f"{row.published:.1f}"
         table.add_row(
-            row.label,
-            f"{error:.1f}",
-            f"{row.published:.1f}",
-            str(terms),
-            f"{1000 * seconds:.0f} ms",
-            style=style,
+            row.label, f"{error:.1f}", published, str(terms), f"{1000 * seconds:.0f} ms", style=style
         )
     console.print(table)
     draw({title: models[label] for label, title in PANELS.items()}, X, y)
@@ -62,7 +59,7 @@ def draw(panels: dict, X: np.ndarray, y: np.ndarray) -> None:
 
     figure, axes = plt.subplots(2, 2, figsize=(11, 9), layout="constrained", sharex=True, sharey=True)
     for ax, (title, (model, error)) in zip(axes.flat, panels.items(), strict=True):
-        plot_decision(model, X, y, ax)
+        plot_decision(model, X, y, ax, model.model_ if isinstance(model, LowRankLSSVC) else None)
         ax.set_title(f"{title}: {error:.1f} % test error", fontsize=11)
     figure.suptitle(
         "Boundary (solid), margins ±1 (dashed), units: centre and halfway line (purple)", fontsize=10
@@ -85,9 +82,11 @@ def explain(console: Console, model, error: float) -> None:
         "\nTry next, in Python:\n\n"
         "  from sleek import LowRankLSSVC\n"
         "  model = LowRankLSSVC().fit(X, y)       # your own data, two classes or more\n"
-        "  model.centers_, model.shapes_          # the units, in your own units of measurement\n"
+        "  model.loo_error_                       # the error to expect on new rows\n"
+        "  model.model_.units                     # the units, in your own units of measurement\n"
         "  LowRankLSSVC(5, basis='simplex')       # a piecewise linear model\n",
         highlight=False,
+        soft_wrap=True,
     )
 
 

@@ -90,7 +90,7 @@ def fit(
         units=basis.unscale(training.units, scaling),
         solution=data.coding.decode(solution),
         C=penalty.C,
-        pull=penalty.prior / weight,
+        pull=penalty.prior / weight if request.trainer.pulls else np.nan,
         training=training,
         selection=tried,
         loo_rows=sample.numbers,

@@ -7,21 +7,32 @@ from typing import Any
 import numpy as np
 
 from sleek._typing import AnyArray, FloatArray
+from sleek.model import KernelModel
 
 COLORS = ("#3b6fb6", "#d1702f")
+UNIT_COLOR = "#5b2a86"
 
 
-def plot_decision(model: Any, X: AnyArray, y: AnyArray, ax: Any = None, resolution: int = 300) -> Any:
+def plot_decision(
+    classifier: Any,
+    X: AnyArray,
+    y: AnyArray,
+    ax: Any = None,
+    model: KernelModel | None = None,
+    resolution: int = 300,
+) -> Any:
     """Draw a two-class model: its outputs as shades, boundary and margins as lines, units on top.
 
     Parameters
     ----------
-    model : fitted classifier with `decision_function` and `classes_`
-        The units of a `LowRankLSSVC` are drawn where it has them: a cross at the centre, and the line on
-        which the unit has fallen halfway to its lowest value in the picture, as wide as the unit is heavy.
+    classifier : fitted classifier with `decision_function` and two `classes_`
     X : array of shape (n_samples, 2)
     y : array of shape (n_samples,)
     ax : matplotlib Axes, default: the current one
+    model : KernelModel, default=None
+        The ``model_`` of a `LowRankLSSVC` whose units are to be drawn: a cross at the centre (where the basis
+        has one), and the line on which the unit is halfway between its highest and lowest value in the
+        picture, as wide as the unit is heavy.
     resolution : int, default=300
         Points per axis at which the model is evaluated.
 
@@ -34,7 +45,7 @@ def plot_decision(model: Any, X: AnyArray, y: AnyArray, ax: Any = None, resoluti
     ax = plt.gca() if ax is None else ax
     grid_x, grid_y = _grid(X, resolution)
     points = np.column_stack([grid_x.ravel(), grid_y.ravel()])
-    output = model.decision_function(points).reshape(grid_x.shape)
+    output = classifier.decision_function(points).reshape(grid_x.shape)
     limit = max(1.0, float(np.quantile(np.abs(output), 0.95)))
     ax.contourf(
         grid_x,
@@ -47,11 +58,11 @@ def plot_decision(model: Any, X: AnyArray, y: AnyArray, ax: Any = None, resoluti
     )
     ax.contour(grid_x, grid_y, output, levels=[-1, 1], colors="0.35", linewidths=0.8, linestyles="dashed")
     ax.contour(grid_x, grid_y, output, levels=[0], colors="black", linewidths=1.8)
-    for label, color, marker in zip(model.classes_, COLORS, "os", strict=True):
+    for label, color, marker in zip(classifier.classes_, COLORS, "os", strict=True):
         rows = X[y == label]
         ax.scatter(rows[:, 0], rows[:, 1], s=14, c=color, marker=marker, linewidths=0.3, edgecolors="white")
-    if hasattr(model, "model_"):
-        _draw_units(model.model_, ax, grid_x, grid_y, points)
+    if model is not None:
+        _draw_units(model, ax, grid_x, grid_y, points)
     ax.set_xlim(grid_x.min(), grid_x.max())
     ax.set_ylim(grid_y.min(), grid_y.max())
     return ax
@@ -65,18 +76,20 @@ def _grid(X: AnyArray, resolution: int) -> tuple[FloatArray, FloatArray]:
     return grid_x, grid_y
 
 
-def _draw_units(model: Any, ax: Any, grid_x: FloatArray, grid_y: FloatArray, points: FloatArray) -> None:
+def _draw_units(
+    model: KernelModel, ax: Any, grid_x: FloatArray, grid_y: FloatArray, points: FloatArray
+) -> None:
     Phi = model.features(points)
-    strength = np.abs(model.theta[:, 0]) / np.abs(model.theta).max()
-    for j, center in enumerate(model.units["centers"]):
-        height = float(model.basis.features(center[None], model.units)[0, j])
+    strength = np.abs(model.theta[:, 0]) / max(np.abs(model.theta).max(), np.finfo(float).tiny)
+    for j, values in enumerate(Phi.T):
         ax.contour(
             grid_x,
             grid_y,
-            Phi[:, j].reshape(grid_x.shape),
-            levels=[(height + Phi[:, j].min()) / 2],
-            colors="#5b2a86",
+            values.reshape(grid_x.shape),
+            levels=[(values.max() + values.min()) / 2],
+            colors=UNIT_COLOR,
             linewidths=0.6 + 1.6 * strength[j],
             alpha=0.8,
         )
-    ax.scatter(*model.units["centers"].T, marker="X", s=90, c="#5b2a86", edgecolors="white", zorder=5)
+    if "centers" in model.units.arrays:
+        ax.scatter(*model.units["centers"].T, marker="X", s=90, c=UNIT_COLOR, edgecolors="white", zorder=5)

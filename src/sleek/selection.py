@@ -186,7 +186,7 @@ class Selection:
             T, weights = self.held.T, self.held.s
             Y = Phi @ training.solution.theta + training.solution.b
         losses, seconds = self.sample.coding.losses(T, Y), time.perf_counter() - clock
-        pull = penalty.prior / self.weight
+        pull = penalty.prior / self.weight if trainer.pulls else np.nan
         trial = Trial(family, step, penalty, pull, self.sample.n_rows, training, losses, weights, seconds)
         self.trials.append(trial)
         self.report(
