@@ -11,7 +11,6 @@ With labels or targets t, weights s and kernel matrix K, the optimum of ½‖w�
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -43,8 +42,15 @@ PREDICT_ROWS = 1024  # rows of the kernel matrix held at a time when predicting
 class _DenseLSSVM(BaseEstimator):
     """What classifier and regressor share: kernel, system, outputs."""
 
-    @abstractmethod
-    def __init__(self, C: float, *, kernel: str, gamma: float | str, degree: int, coef0: float) -> None:
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.gamma = gamma
@@ -137,17 +143,6 @@ class LSSVC(ClassifierMixin, _DenseLSSVM):
     (1, 250)
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-    ) -> None:
-        super().__init__(C, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0)
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve the LS-SVM system for rows `X` with class labels `y`."""
         with all_or_nothing(self):
@@ -184,17 +179,6 @@ class LSSVR(MultiOutputMixin, RegressorMixin, _DenseLSSVM):
     >>> bool(LSSVR(C=1e3).fit(x, np.sin(x[:, 0])).score(x, np.sin(x[:, 0])) > 0.999)
     True
     """
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-    ) -> None:
-        super().__init__(C, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve the LS-SVM system for rows `X` with targets `y`, one column or several."""

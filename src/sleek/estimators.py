@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
@@ -49,20 +48,19 @@ Number = TypeVar("Number", int, float)
 class _LowRankLSSVM(BaseEstimator):
     """What classifier and regressor share: everything but the coding of the target."""
 
-    @abstractmethod
     def __init__(
         self,
-        n_units: int | str,
+        n_units: int | str = "auto",
         *,
-        basis: str | Basis,
-        trainer: str | Trainer,
-        C: float | str,
-        shape: float | str,
-        init: str | AnyArray,
-        standardize: bool,
-        n_jobs: int | None,
-        random_state: Any,
-        verbose: int,
+        basis: str | Basis = "auto",
+        trainer: str | Trainer = "varpro",
+        C: float | str = "loo",
+        shape: float | str = "auto",
+        init: str | AnyArray = "k-medoids",
+        standardize: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_units = n_units
         self.basis = basis
@@ -337,60 +335,8 @@ class LowRankLSSVR(MultiOutputMixin, RegressorMixin, _LowRankLSSVM):
     The model and its cost are those of `LowRankLSSVC`, with real targets t, centred and brought to unit
     variance during training. Several targets share the units and have one column of θ each.
 
-    Parameters
-    ----------
-    n_units : int or "auto", default="auto"
-        The number of units M, and so the size of the model. "auto" trains 30 (6 for each of many classes, at
-        most 60, and one for every 5 rows), prunes them, and keeps the smallest size within one standard
-        error of the best.
-    basis : {"auto", "gaussian_rbf", "sigmoidal", "robust_rbf", "simplex"} or Basis, default="auto"
-        The learnable functions φ_j. "auto" chooses "gaussian_rbf" or "sigmoidal".
-    trainer : {"varpro", "alternating"} or Trainer, default="varpro"
-        The algorithm that trains the units: `VariableProjection`, or the paper's `Alternating`; an object
-        carries its settings.
-    C : float or "loo", default="loo"
-        The penalty on squared errors (the paper's γ): larger means less regularisation.
-    shape : float or "auto", default="auto"
-        The initial sharpness μ of every unit and feature, in standardised units if `standardize`. "auto"
-        tries a few multiples of 1/n_features.
-    init : "k-medoids" or array of shape (n_units, n_features), default="k-medoids"
-        Where the units start; an array is in raw units.
-    standardize : bool, default=True
-        Train on features of mean 0 and variance 1. The scaling is folded into the units afterwards, so the
-        model speaks raw units either way.
-    n_jobs : int, default=None
-        Threads over blocks of rows; None means 1, -1 all cores. The result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seeds the start of the units and the samples that are drawn from large data.
-    verbose : int, default=0
-        Print progress if not 0.
-
-    Attributes
-    ----------
-    model_ : KernelModel
-        The frozen model, which does the predicting; ``model_.units`` are the units of any basis.
-    centers_, shapes_ : arrays of shape (n_units, n_features)
-        Location and sharpness of the units, in raw units (not for "sigmoidal").
-    coef_ : array of shape (n_outputs, n_units)
-    intercept_ : array of shape (n_outputs,)
-    n_units_, n_iter_ : int
-    history_ : dict of lists
-        What the trainer recorded at every iteration.
-    status_ : str
-        How training ended, as a sentence.
-    C_, pull_ : float
-        The penalties, given or chosen.
-    selection_ : dict of lists
-        What was tried, as columns of a table; empty if nothing was left to choose.
-    loo_error_ : float
-        The error to expect on new rows, by leave-one-out over all learnt numbers: the mean squared error.
-    loo_residuals_ : array of shape (n_loo,) or (n_loo, n_outputs)
-        The leave-one-out residuals behind it, target minus output.
-    loo_rows_ : array of shape (n_loo,)
-        The rows of X that they belong to: all, or a sample of 2,000 different rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only if `X` had string column names.
+    Parameters and attributes are those of `LowRankLSSVC`, but for `class_weight` and `classes_`; `loo_error_` is
+    the mean squared error.
 
     Examples
     --------
@@ -401,33 +347,6 @@ class LowRankLSSVR(MultiOutputMixin, RegressorMixin, _LowRankLSSVM):
     >>> bool(model.score(x, np.sin(x[:, 0])) > 0.99)
     True
     """
-
-    def __init__(
-        self,
-        n_units: int | str = "auto",
-        *,
-        basis: str | Basis = "auto",
-        trainer: str | Trainer = "varpro",
-        C: float | str = "loo",
-        shape: float | str = "auto",
-        init: str | AnyArray = "k-medoids",
-        standardize: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_units,
-            basis=basis,
-            trainer=trainer,
-            C=C,
-            shape=shape,
-            init=init,
-            standardize=standardize,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows `X` with targets `y`.
