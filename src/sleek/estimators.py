@@ -335,7 +335,8 @@ class LowRankLSSVR(MultiOutputMixin, RegressorMixin, _LowRankLSSVM):
     The model and its cost are those of `LowRankLSSVC`, with real targets t, centred and brought to unit
     variance during training. Several targets share the units and have one column of θ each.
 
-    Parameters and attributes are those of `LowRankLSSVC`, but for `class_weight` and `classes_`; `loo_error_` is
+    Parameters and attributes are those of `LowRankLSSVC`, but for `class_weight` and `classes_`; the
+    `loo_error_` is
     the mean squared error.
 
     Examples
