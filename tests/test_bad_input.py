@@ -65,6 +65,7 @@ KNOWN_BASES = (
             "`trainer` must be one of 'alternating', 'varpro' or a Trainer object, got 'adam'",
         ),
         ({"shape": -0.1}, r"`shape` must be a positive number or 'auto', got -0\.1"),
+        ({"n_jobs": 0}, "`n_jobs` must be None or a whole number other than 0, got 0"),
         ({"init": "random"}, "`init` must be one of 'k-medoids', got 'random'"),
         ({"init": [[1.0, 2.0, 3.0]]}, r"`init` must have one row per unit and one column per feature \(2\)"),
         ({"init": [[1.0, np.nan]]}, "`init` must be finite"),

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -30,6 +29,7 @@ from sleek.validation import (
     check_choice,
     check_classes,
     check_count,
+    check_n_jobs,
     check_part,
     check_positive,
     check_weights,
@@ -124,7 +124,7 @@ class _LowRankLSSVM(BaseEstimator):
     ) -> None:
         """Train on validated rows of positive weight and publish the result."""
         request = self._request(X.shape[1])
-        n_jobs = effective_n_jobs(self.n_jobs)
+        n_jobs = check_n_jobs(self.n_jobs)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         names: AnyArray | None = vars(self).get("feature_names_in_")
         rows = np.arange(len(X))  # of X, for each row that is trained on

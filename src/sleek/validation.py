@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from sleek._typing import AnyArray, FloatArray
 
@@ -62,6 +63,13 @@ def check_count(name: str, value: Any, least: int, word: str | None = None) -> i
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
         raise ValueError(f"{rule}, got {value!r}.")
     return int(value)
+
+
+def check_n_jobs(value: Any) -> int:
+    """The number of threads: joblib's convention, in which None is 1 and -1 all cores."""
+    if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value == 0):
+        raise ValueError(f"`n_jobs` must be None or a whole number other than 0, got {value!r}.")
+    return int(effective_n_jobs(value))
 
 
 def check_part(name: str, value: Any, kind: type, known: Mapping[str, type[T]], word: str | None = None) -> T:
