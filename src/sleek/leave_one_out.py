@@ -226,7 +226,7 @@ class _InNumberSpace:
         self.own = owners
         theta = self.solution.theta
         self.L = _factor(phi_only.G, 1.0 / trained.penalty.C)
-        self.B = solve_triangular(self.L, both.G[:m, m:], lower=True)  # (m, p) L⁻¹ΦᵀSD
+        self.B = solve_triangular(self.L, both.G[:m, m:], lower=True, check_finite=False)  # (m, p) L⁻¹ΦᵀSD
         A = (both.G[m:, m:] - self.B.T @ self.B) * (theta @ theta.T)[np.ix_(self.own, self.own)]
         self.LA = _factor(A, prior)
         d_r = both.R[m:] - both.G[m:, :m] @ theta  # (p, k) DᵀSr
@@ -251,14 +251,16 @@ class _InNumberSpace:
         D = self.trained.derivatives(block.X, Phi)
         theta, m = self.solution.theta, len(self.L)
         r = block.T - Phi @ theta - self.solution.b
-        V = solve_triangular(self.L, (Phi - self.mean[:m]).T, lower=True)  # (m, n)
+        V = solve_triangular(self.L, (Phi - self.mean[:m]).T, lower=True, check_finite=False)  # (m, n)
         Q = D - self.mean[m:] - V.T @ self.B  # (n, p), still without θ
         r_plus = r - (Q * self.step) @ theta[self.own]
         norm = np.linalg.norm(r_plus, axis=1, keepdims=True)
         direction = np.divide(r_plus, norm, out=np.full_like(r, r.shape[1] ** -0.5), where=norm > 0)
         weights = direction @ theta.T  # (n, m)
         Q *= weights[:, self.own]
-        h = np.einsum("mn,mn->n", V, V) + np.square(solve_triangular(self.LA, Q.T, lower=True)).sum(axis=0)
+        h = np.einsum("mn,mn->n", V, V) + np.square(
+            solve_triangular(self.LA, Q.T, lower=True, check_finite=False)
+        ).sum(axis=0)
         return _finish(block, r, r_plus, h, self.weight, self.n_rows)
 
     def _pieces(self, block: Block) -> list[Block]:

@@ -38,9 +38,10 @@ class Moments:
         """The moments of one block of rows with weights s > 0."""
         weight = float(s.sum())
         mean_phi, mean_t = s @ Phi / weight, s @ T / weight
-        A, B = Phi - mean_phi, T - mean_t
-        sA = A * s[:, None]
-        return cls(weight, mean_phi, mean_t, sA.T @ A, sA.T @ B, s @ B**2)
+        root = np.sqrt(s)[:, None]
+        A, B = (Phi - mean_phi) * root, (T - mean_t) * root
+        # written as a product with itself, G costs half: BLAS computes one triangle
+        return cls(weight, mean_phi, mean_t, A.T @ A, A.T @ B, np.einsum("nk,nk->k", B, B))
 
     def __add__(self, other: Moments) -> Moments:
         weight = self.weight + other.weight
