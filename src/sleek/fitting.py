@@ -84,7 +84,7 @@ def fit(
     weight = _weight(rows)
     trained = TrainedUnits(basis, training.units, penalty, training.coordinates)
     drafter = request.trainer.draft(basis)
-    loo = leave_one_out(sample.with_weight(weight), trained, choice.family.start, drafter)
+    loo = leave_one_out(sample, trained, choice.family.start, drafter, weight)
     return Fitted(
         basis=basis,
         units=basis.unscale(training.units, scaling),

@@ -106,13 +106,17 @@ class TrainedUnits:
         return np.empty(0) if self.coordinates is None else self.coordinates.vector(self.units)
 
 
-def leave_one_out(sample: Sample, trained: TrainedUnits, start: Units, trainer: Trainer) -> LeaveOneOut:
+def leave_one_out(
+    sample: Sample, trained: TrainedUnits, start: Units, trainer: Trainer, weight: float | None = None
+) -> LeaveOneOut:
     """Honest residuals of a model that `trainer` has trained from `start` on `sample`.
 
-    By `whole_model_loo`, or by refitting five folds where that would be slower.
+    By `whole_model_loo`, or by refitting five folds where that would be slower. If the model was trained on
+    more rows than the sample has, `weight` is their total weight, which lowers the leverage of each; folds
+    are refitted to the sample alone all the same, and err on the dark side.
     """
     if cost(trained, sample.n_rows, sample.coding.n_outputs) <= MAX_COST:
-        return whole_model_loo(sample, trained)
+        return whole_model_loo(sample if weight is None else sample.with_weight(weight), trained)
     folds, rows = refit_folds(sample, trained.basis, start, trained.penalty, trainer)
     residuals = np.zeros_like(sample.rows.T)
     np.add.at(residuals, rows, folds.residuals * folds.s[:, None])
