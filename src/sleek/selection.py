@@ -27,7 +27,7 @@ from sleek.bases.base import Basis, Units
 from sleek.leave_one_out import TrainedUnits, leave_one_out, refit_folds
 from sleek.moments import Moments
 from sleek.sources import Block, Sample
-from sleek.trainers.base import Penalty, Trainer, Training
+from sleek.trainers.base import Penalty, Trainer, Training, unit_moments
 
 STEP = 10**0.5
 STEPS = range(-8, 5)
@@ -163,11 +163,7 @@ class Selection:
 
     def _pruned(self, trial: Trial, size: int) -> Trial:
         basis, units = trial.family.basis, trial.training.units
-
-        def task(block: Block) -> Moments:
-            return Moments.of(basis.features(block.X, units), block.T, block.s)
-
-        kept = strongest_units(self.sample.map_reduce(task), trial.penalty.C, size)
+        kept = strongest_units(unit_moments(self.sample, basis, units), trial.penalty.C, size)
         start = trial.family.start.map(lambda _, array: array[kept])
         begin = units.map(lambda _, array: array[kept])
         return self._try(Family(basis, trial.family.shape, start), trial.step, begin)

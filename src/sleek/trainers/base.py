@@ -78,10 +78,15 @@ class Trainer(BaseEstimator, ABC):
         """The number of rows to train units on at most; None for all."""
 
 
-def fit_output(source: Source, basis: Basis, units: Units, C: float) -> Solution:
-    """The closed-form theta and b for fixed units: one pass over the rows."""
+def unit_moments(source: Source, basis: Basis, units: Units) -> Moments:
+    """The moments of the unit values and the targets: one pass over the rows."""
 
     def task(block: Block) -> Moments:
         return Moments.of(basis.features(block.X, units), block.T, block.s)
 
-    return solve(source.map_reduce(task), C)
+    return source.map_reduce(task)
+
+
+def fit_output(source: Source, basis: Basis, units: Units, C: float) -> Solution:
+    """The closed-form theta and b for fixed units."""
+    return solve(unit_moments(source, basis, units), C)
