@@ -81,7 +81,7 @@ def test_compiled_loops_take_slices_and_other_orders(dtype):
 
 @pytest.mark.parametrize("name", ["absolute", "squared"])
 def test_small_and_large_blocks_agree(name):
-    X, centers, shapes, dZ = problem(4000, 6, 30, np.float64)
+    X, centers, shapes, _ = problem(4000, 6, 30, np.float64)
     distance = getattr(kernels, f"{name}_distance")
     assert X.size * len(centers) > kernels.COMPILED_FROM
     whole = distance(X, centers, shapes)

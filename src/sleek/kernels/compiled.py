@@ -21,7 +21,7 @@ TILE_ROWS = 128
 TILE_FEATURES = 32
 
 
-def _jit(function: Callable[..., Any]) -> Callable[..., Any]:
+def _jit(function: Callable[..., Any]) -> Any:
     """Compile on first call, once for all processes if there is a folder to keep the result in.
 
     Sums may be reordered and multiplications fused with additions; NaN and infinity keep their meaning.
