@@ -77,6 +77,38 @@ def squared_distance_vjp(
     return -2.0 * shapes * (w1 - c * w0), w2 - 2.0 * c * w1 + c * c * w0
 
 
+def projection(X: AnyArray, slopes: AnyArray, offsets: AnyArray) -> AnyArray:
+    """Z_nj = Σ_i slopes_ji x_ni + offsets_j.
+
+    >>> projection(np.array([[1.0, 2.0]]), np.array([[1.0, 0.5]]), np.array([3.0]))
+    array([[5.]])
+    """
+    Z: AnyArray = X @ slopes.T.astype(X.dtype, copy=False)
+    Z += offsets.astype(X.dtype, copy=False)
+    return Z
+
+
+def projection_vjp(X: AnyArray, dZ: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Σ_n dZ_nj ∂Z_nj/∂slopes_j (m, d) and Σ_n dZ_nj (m,)."""
+    return dZ.T @ X, dZ.sum(axis=0)
+
+
+def centred_products(A: AnyArray, B: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray]:
+    """Σs, the weighted mean of the rows of [A, B], and Σ s·(row - mean)(row - mean)ᵀ.
+
+    >>> weight, mean, products = centred_products(np.array([[0.0], [4.0]]), np.array([[1.0], [3.0]]), np.ones(2))
+    >>> weight, mean, products
+    (2.0, array([2., 2.]), array([[8., 4.], [4., 2.]]))
+    """
+    weight = float(s.sum())
+    V = np.concatenate([A, B], axis=1)
+    mean = s @ V / weight
+    V -= mean
+    if not (s == 1.0).all():
+        V *= np.sqrt(s)[:, None]
+    return weight, mean, V.T @ V  # written as a product with itself it costs half: BLAS computes one triangle
+
+
 def _shifted(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Rows and centres about the mean of the centres, if these lie far enough from 0 to matter.
 

@@ -101,7 +101,7 @@ class Alternating(Trainer):
     def fixed_pull(self) -> float | None:
         return None
 
-    def row_limit(self) -> int | None:
+    def growth_factor(self) -> float | None:
         return None
 
 

@@ -74,8 +74,8 @@ class Trainer(BaseEstimator, ABC):
         """The pull that the user has set; None if it is to be chosen or the trainer has none."""
 
     @abstractmethod
-    def row_limit(self) -> int | None:
-        """The number of rows to train units on at most; None for all."""
+    def growth_factor(self) -> float | None:
+        """How much the sample on which units are learnt grows at a time; None to learn them on all rows."""
 
 
 def unit_moments(source: Source, basis: Basis, units: Units) -> Moments:

@@ -23,9 +23,9 @@ from sleek.moments import Moments
 from sleek.solve import Solution, solve
 from sleek.sources import Block, Source
 from sleek.trainers.base import Penalty, Trainer, Training, fit_output
-from sleek.validation import check_count, check_positive
+from sleek.validation import check_count, check_growth, check_positive
 
-KEEP_PHI_ROWS = 50_000  # sources up to this size keep Phi between the two passes of an evaluation
+KEEP_PHI = 2**23  # numbers of Phi, 64 MB, up to which it is kept between the two passes of an evaluation
 
 
 class VariableProjection(Trainer):
@@ -44,9 +44,10 @@ class VariableProjection(Trainer):
         Iterations at most; 0 leaves the units at their start.
     tol : float, default=1e-5
         Stop when an iteration improves the objective by less than this share of the targets' variance.
-    max_rows : int or None, default=20000
-        Learn the units on a random sample of this many rows at most; theta and b are always solved on all
-        rows. None learns them on all rows.
+    growth : float or None, default=4.0
+        Learn the units of large data on a random sample that grows by this factor as long as growing pays
+        (`sleek.growth` states the rule); theta and b are always solved on all rows. None learns the units on
+        all rows too.
 
     Examples
     --------
@@ -68,12 +69,12 @@ class VariableProjection(Trainer):
         pull: float | str = "loo",
         max_iter: int = 200,
         tol: float = 1e-5,
-        max_rows: int | None = 20_000,
+        growth: float | None = 4.0,
     ) -> None:
         self.pull = pull
         self.max_iter = max_iter
         self.tol = tol
-        self.max_rows = max_rows
+        self.growth = growth
 
     def train(
         self,
@@ -114,15 +115,15 @@ class VariableProjection(Trainer):
 
     def draft(self, basis: Basis) -> Trainer:
         max_iter = min(check_count("max_iter", self.max_iter, least=0), basis.draft_iterations)
-        return VariableProjection(self.pull, max_iter, self.tol, self.max_rows)
+        return VariableProjection(self.pull, max_iter, self.tol, self.growth)
 
     def fixed_pull(self) -> float | None:
         if isinstance(self.pull, str) and self.pull == "loo":
             return None
         return check_positive("pull", self.pull, word="loo")
 
-    def row_limit(self) -> int | None:
-        return None if self.max_rows is None else check_count("max_rows", self.max_rows, least=1)
+    def growth_factor(self) -> float | None:
+        return None if self.growth is None else check_growth(self.growth)
 
 
 def _sentence(result: Any, max_iter: int) -> str:
@@ -141,7 +142,7 @@ class _Reduced:
 
     def __init__(self, source: Source, basis: Basis, coordinates: Coordinates, penalty: Penalty) -> None:
         self.source, self.basis, self.coordinates, self.penalty = source, basis, coordinates, penalty
-        self.keeps = source.n_rows <= KEEP_PHI_ROWS
+        self.keeps = source.n_rows * len(coordinates.anchor) <= KEEP_PHI
 
     def __call__(self, u: FloatArray) -> tuple[float, FloatArray]:
         units = self.coordinates.units(u)
