@@ -2,8 +2,8 @@
 
 All of it is done in training units (standardised features, coded targets); the result is in the user's.
 
-Large data are gone over a bounded number of times: once for the features' means and spreads and a first sample
-(twice if a feature has absurd values), once for every growth of the sample, once for the closed form.
+Large data are gone over a bounded number of times: once for the features' means and spreads and a first
+sample (twice if a feature has absurd values), once for every growth of the sample, once for the closed form.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from sleek._typing import AnyArray, FloatArray, IntArray
 from sleek.bases.base import Basis, Scaling, Units
 from sleek.growth import MOST_HELD, Grown, grow, learn, most_stages
-from sleek.init import distinct_rows, k_medoids
+from sleek.init import SAMPLE_ROWS, distinct_rows, k_medoids
 from sleek.leave_one_out import LeaveOneOut, TrainedUnits, fresh_rows, leave_one_out
 from sleek.moments import ColumnMoments
 from sleek.sampling import Draw, Piece, Sample
@@ -36,6 +36,7 @@ SELECTION_ROWS = 2000  # rows on which settings are tried, and leave-one-out err
 # From RACE_ROWS on, settings are chosen by a race in two heats, judged by a fifth of the rows.
 RACE_ROWS = 5000
 HEATS = (4096, 8192)
+RACE_MEDOID_ROWS = 500  # among which units are placed: thousands of rows will move them anyway
 HELD_SHARE = 0.2
 
 
@@ -92,7 +93,8 @@ def fit(
     basis, start = choice.family.basis, choice.family.start
     grown = _learn(source, held, choice, request.trainer, workers, report)
     training, penalty = grown.training, grown.penalty
-    moments = unit_moments(source, basis, training.units)
+    units = basis.unscale(training.units, scaling)
+    moments = unit_moments(data, basis, units)
     trained = TrainedUnits(basis, training.units, penalty, training.coordinates)
     if grown.everything:
         judged = sample.smallest(SELECTION_ROWS)
@@ -101,7 +103,7 @@ def fit(
         judged, loo = held, fresh_rows(held, trained, moments)
     return Fitted(
         basis=basis,
-        units=basis.unscale(training.units, scaling),
+        units=units,
         solution=data.coding.decode(solve(moments, penalty.C)),
         C=penalty.C,
         pull=penalty.prior / grown.weight if request.trainer.pulls else np.nan,
@@ -196,7 +198,8 @@ def _families(
         wanted = request.n_units
         if wanted is None:
             wanted = min(MOST_UNITS, max(AUTO_UNITS, UNITS_PER_OUTPUT * sample.coding.n_outputs))
-        rows, weights = distinct_rows(sample, wanted, int(rng.integers(2**63)))
+        enough = RACE_MEDOID_ROWS if survey.n_rows >= RACE_ROWS else SAMPLE_ROWS
+        rows, weights = distinct_rows(sample, wanted, int(rng.integers(2**63)), enough)
         if request.n_units is None:
             n_rows = max(survey.n_rows, round(survey.columns.weight))  # a row of weight 2 counts as two rows
             wanted = min(wanted, len(rows), max(1, n_rows // ROWS_PER_UNIT))

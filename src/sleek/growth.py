@@ -1,10 +1,10 @@
 """Learning units on a sample that grows only as long as growing pays.
 
-A stage trains the units, from where the stage before has left them, on `growth` times as many rows, and looks at
-rows held out of all stages. There the mean loss has fallen by g, with a standard error e (of the paired
+A stage trains the units, from where the stage before has left them, on `growth` times as many rows, and looks
+at rows held out of all stages. There the mean loss has fallen by g, with a standard error e (of the paired
 difference). What a model has not yet learnt from n rows of its kind falls like 1/n, so the next stage can be
-expected to bring g/growth. Growing stops as soon as even (g + e)/growth is less than `PAYS`, one per cent, of the
-loss; or when all rows are in; or at `MOST_BYTES` of rows, so that memory does not grow with the data.
+expected to bring g/growth. Growing stops as soon as even (g + e)/growth is less than `PAYS`, two per cent, of
+the loss; or when all rows are in; or at `MOST_BYTES` of rows, so that memory does not grow with the data.
 
 Each stage draws its sample in one pass over the rows.
 """
@@ -24,7 +24,7 @@ from sleek.sources import Source
 from sleek.trainers.base import Penalty, Trainer, Training
 from sleek.workers import Workers
 
-PAYS = 0.01
+PAYS = 0.02
 MOST_HELD = 8192  # rows held out, a fifth of all if that is less
 MOST_BYTES = 2**27
 
@@ -79,7 +79,7 @@ def grow(
             return learn(source, family, trial.penalty, pull, trainer, report, units)
         size = min(wanted, total - held.n_rows)
         sample = Sample.draw(source, size, held.seed, workers)
-        grown = learn(sample, family, trial.penalty, pull, trainer, report, units)
+        grown = learn(sample, family, trial.penalty, pull, trainer.stage(), report, units)
         fresh = held_out_losses(held, family.basis, grown.training)
         gain, error = paired_gain(losses, fresh, held.rows.s)
         losses, units = fresh, grown.training.units

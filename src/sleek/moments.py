@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sleek._typing import FloatArray
-from sleek.kernels import centred_products
+from sleek.kernels import centred_products, column_moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +75,8 @@ class ColumnMoments:
     @classmethod
     def of(cls, X: FloatArray, s: FloatArray) -> ColumnMoments:
         """The moments of one block of rows with weights s > 0."""
-        weight = float(s.sum())
-        mean = s @ X / weight
         with np.errstate(over="ignore"):  # an infinite spread is the caller's to report
-            return cls(weight, mean, s @ (X - mean) ** 2, X.min(axis=0), X.max(axis=0))
+            return cls(*column_moments(X, s))
 
     def __add__(self, other: ColumnMoments) -> ColumnMoments:
         weight = self.weight + other.weight

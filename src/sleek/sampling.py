@@ -60,7 +60,7 @@ class Sample(ReducibleBlocks):
         return replace(self, numbers=self.numbers[rows], rows=block)
 
     def smallest(self, size: int, seed: int | None = None) -> Sample:
-        """The sample of `size` rows that a draw with the same seed would have given; another seed's if given."""
+        """The sample of `size` rows that a draw would have given, with the same seed or another."""
         if size >= self.n_rows:
             return self
         keys = _keys(self.numbers, self.seed if seed is None else seed)

@@ -10,8 +10,8 @@ Few rows: every candidate is trained briefly on a sample and judged by the loss 
 For each basis and start shape a line search runs over κ, from κ = 1 or from the best κ of the shape before.
 Different bases are compared by refitting five folds with the best settings of each.
 
-Many rows: a race, judged by rows held out. Every basis and start shape runs a first heat on a small sample, the
-best of each basis goes on from there on a larger one, and the line search over κ on with the winner.
+Many rows: a race, judged by rows held out. Every basis and start shape runs a first heat on a small sample,
+the best of each basis goes on from there on a larger one, and the line search over κ on with the winner.
 
 Either way the best (basis, shape, κ) is then pruned: units are removed one by one, each time the one that the
 least squares objective misses least, the rest is trained on from where it is, and the smallest size wins
@@ -171,7 +171,7 @@ class Selection:
         return Penalty(1.0 / strength if self.C is None else self.C, prior)
 
     def _line_search(self, here: Trial, go_on: bool = False) -> Trial:
-        """The best trial along the strength; each begins anew, or goes on from the units of the one before."""
+        """The best trial along the strength; each begins anew, or goes on from the units of the first."""
         if self.settled() is not None:
             return here
 
@@ -210,7 +210,7 @@ class Selection:
     def _run(self, sample: Sample, family: Family, step: int, begin: Units | None = None) -> Trial:
         clock = time.perf_counter()
         penalty, basis = self._penalty(step, self.weight), family.basis
-        trainer = self.trainer.draft(basis)
+        trainer = self.trainer.draft(basis, goes_on=begin is not None and self.held is not None)
         training = trainer.train(sample, basis, family.start, penalty, _quiet, begin)
         if self.held is None:
             trained = TrainedUnits(basis, training.units, penalty, training.coordinates)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
@@ -113,7 +113,7 @@ class ArraySource(ReducibleBlocks):
     y: AnyArray
     s: FloatArray
     targets: Targets
-    workers: Workers
+    workers: Workers = field(default_factory=Workers)
     block_rows: int | None = None
 
     @property

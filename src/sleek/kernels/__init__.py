@@ -78,3 +78,15 @@ def centred_products(A: AnyArray, B: AnyArray, s: AnyArray) -> tuple[float, AnyA
     """Σs, the weighted mean of the rows of [A, B], and Σ s·(row - mean)(row - mean)ᵀ."""
     weight, mean, products = _for_products(A).centred_products(A, B, s)
     return weight, mean, products
+
+
+def output_gradient(Phi: AnyArray, T: AnyArray, s: AnyArray, theta: AnyArray, b: AnyArray) -> AnyArray:
+    """dΦ = -s·(t - Φθ - b)·θᵀ, the derivative of ½ Σ s r² by every unit value."""
+    dPhi: AnyArray = _for_products(Phi).output_gradient(Phi, T, s, theta, b)
+    return dPhi
+
+
+def column_moments(X: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray, AnyArray, AnyArray]:
+    """Σs, and the weighted mean, Σ s·(x - mean)², least and largest value of every column."""
+    weight, mean, squares, low, high = _for_products(X).column_moments(X, s)
+    return weight, mean, squares, low, high

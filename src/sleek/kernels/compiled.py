@@ -1,13 +1,13 @@
 """The loops over rows, features and units, compiled, for large blocks of rows.
 
-Names, arguments and results are those of `reference.py`, for float64 and float32. All of them work on tiles of
-rows that stay in a core's cache, and none holds Python's lock: a few calls for each block, long enough for
+Names, arguments and results are those of `reference.py`, for float64 and float32. All of them work on tiles
+of rows that stay in a core's cache, and none holds Python's lock: a few calls for each block, long enough for
 threads to run side by side, where NumPy would take and leave the lock dozens of times.
 
 Absolute distances are loops: a tile is turned so that the innermost loop runs over consecutive rows of one
-feature and becomes vector instructions, two units at a time share what is loaded, and padding with zeros takes
-the place of remainder loops (a padded feature or unit has shape 0, a padded row weight 0). Squared distances,
-projections and moments are matrix products, done by BLAS tile by tile.
+feature and becomes vector instructions, two units at a time share what is loaded, and padding with zeros
+takes the place of remainder loops (a padded feature or unit has shape 0, a padded row weight 0). Squared
+distances, projections and moments are matrix products, done by BLAS tile by tile.
 """
 
 from collections.abc import Callable
@@ -104,6 +104,22 @@ def centred_products(A: AnyArray, B: AnyArray, s: AnyArray) -> tuple[float, AnyA
     return weight, mean, products
 
 
+def output_gradient(Phi: AnyArray, T: AnyArray, s: AnyArray, theta: AnyArray, b: AnyArray) -> AnyArray:
+    """dΦ = -s·(t - Φθ - b)·θᵀ, the derivative of ½ Σ s r² by every unit value.
+
+    >>> output_gradient(np.ones((1, 1)), np.ones((1, 1)), np.ones(1), np.full((1, 1), 3.0), np.zeros(1))
+    array([[6.]])
+    """
+    dPhi: AnyArray = _output_gradient(*_alike(Phi, T, s, theta, b))
+    return dPhi
+
+
+def column_moments(X: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray, AnyArray, AnyArray]:
+    """Σs, and the weighted mean, Σ s·(x - mean)², least and largest value of every column."""
+    weight, mean, squares, low, high = _column_moments(*_alike(X, s))
+    return weight, mean, squares, low, high
+
+
 def _alike(*arrays: AnyArray) -> tuple[AnyArray, ...]:
     """The arrays in C order and of the first one's precision: a loop is compiled once for each precision."""
     return tuple(np.ascontiguousarray(array, dtype=arrays[0].dtype) for array in arrays)
@@ -184,6 +200,48 @@ def _projection_vjp(X, dZ):  # type: ignore[no-untyped-def]
             for j in range(m):
                 d_offsets[j] += weights[r, j]
     return d_slopes, d_offsets
+
+
+@_jit
+def _output_gradient(Phi, T, s, theta, b):  # type: ignore[no-untyped-def]
+    n, m = Phi.shape
+    k = len(b)
+    dPhi = np.empty((n, m), Phi.dtype)
+    transposed = np.ascontiguousarray(theta.T)
+    for r in range(n):
+        for q in range(k):
+            error = b[q] - T[r, q]
+            for j in range(m):
+                error += Phi[r, j] * transposed[q, j]
+            error *= s[r]
+            if q == 0:
+                for j in range(m):
+                    dPhi[r, j] = error * transposed[0, j]
+            else:
+                for j in range(m):
+                    dPhi[r, j] += error * transposed[q, j]
+    return dPhi
+
+
+@_jit
+def _column_moments(X, s):  # type: ignore[no-untyped-def]
+    n, d = X.shape
+    weight, mean, squares = 0.0, np.zeros(d), np.zeros(d)
+    low, high = X[0].copy(), X[0].copy()
+    for r in range(n):
+        weight += s[r]
+        for i in range(d):
+            x = X[r, i]
+            mean[i] += s[r] * x
+            low[i] = min(low[i], x)
+            high[i] = max(high[i], x)
+    for i in range(d):
+        mean[i] /= weight
+    for r in range(n):
+        for i in range(d):
+            difference = X[r, i] - mean[i]
+            squares[i] += s[r] * difference * difference
+    return weight, mean, squares, low, high
 
 
 @_jit

@@ -66,8 +66,15 @@ class Trainer(BaseEstimator, ABC):
         """
 
     @abstractmethod
-    def draft(self, basis: Basis) -> Trainer:
-        """The trainer with which settings are tried out: the same, or a shorter one."""
+    def draft(self, basis: Basis, goes_on: bool = False) -> Trainer:
+        """The trainer with which settings are tried out: the same, or a shorter one.
+
+        Shorter still, if it goes on from units that a draft with similar settings has reached.
+        """
+
+    @abstractmethod
+    def stage(self) -> Trainer:
+        """The trainer for samples that may still grow: the same, or a less exact one."""
 
     @abstractmethod
     def fixed_pull(self) -> float | None:
