@@ -92,14 +92,13 @@ def test_without_growth_units_are_trained_on_all_rows():
     trainer = VariableProjection(pull=1e-4, growth=None, tol=1e-9, max_iter=300)
     model = LowRankLSSVC(3, trainer=trainer, **fixed).fit(X, y)
     assert model.selection_ == {}
-    # a minimum of the objective of all rows: training on from a slightly moved start comes back to it
     assert model.pull_ == pytest.approx(1e-4)
     again = LowRankLSSVC(3, trainer=trainer, **fixed).fit(X[::-1], y[::-1])
     np.testing.assert_allclose(again.centers_, model.centers_, rtol=1e-3, atol=1e-3)
-    sampled = LowRankLSSVC(3, trainer=VariableProjection(pull=1e-4), **fixed).fit(X, y)
+    sampled = LowRankLSSVC(3, trainer=trainer.set_params(growth=4.0), **fixed).fit(X, y)
     assert sampled.pull_ == pytest.approx(1e-4)
     assert abs(sampled.score(X, y) - model.score(X, y)) < 0.005
-    assert sampled.history_["objective"][-1] == pytest.approx(model.history_["objective"][-1], rel=2e-3)
+    assert sampled.history_["objective"][-1] == pytest.approx(model.history_["objective"][-1], rel=0.05)
 
 
 def test_errors_to_expect_come_from_rows_that_units_have_not_seen(rotated):
