@@ -10,10 +10,16 @@ Nothing large is ever subtracted. Raw sums would cancel: with the paper's μ = 0
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from sleek._typing import FloatArray
+
+# Rows that are worked on at a time. With 2048 rows a temporary of 20 units takes 320 KB: it stays in a core's
+# second-level cache, and Python's overhead per block is a few per cent of the arithmetic.
+BLOCK_ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +84,12 @@ class ColumnMoments:
         mean = s @ X / weight
         with np.errstate(over="ignore"):  # an infinite spread is the caller's to report
             return cls(weight, mean, s @ (X - mean) ** 2)
+
+    @classmethod
+    def of_blocks(cls, X: FloatArray, s: FloatArray) -> ColumnMoments:
+        """The moments of any number of rows, merged block by block: the same as those of rows in a file."""
+        blocks = (slice(start, start + BLOCK_ROWS) for start in range(0, len(X), BLOCK_ROWS))
+        return reduce(add, (cls.of(np.ascontiguousarray(X[rows]), s[rows]) for rows in blocks))
 
     def __add__(self, other: ColumnMoments) -> ColumnMoments:
         weight = self.weight + other.weight

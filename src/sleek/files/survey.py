@@ -1,0 +1,156 @@
+"""What must be known of the targets before rows can be used: one pass over target and weight alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sleek._typing import AnyArray, FloatArray, IntArray
+from sleek.files.blocks import Cut, Progress
+from sleek.files.labels import LabelCoding, read_labels
+from sleek.files.rows import FileRows, map_reduce
+from sleek.files.source import ParquetSource
+from sleek.moments import ColumnMoments
+from sleek.targets import ClassTargets, RealTargets
+from sleek.validation import check_classes
+
+MOST_CLASSES = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """The different labels of some rows, sorted, and how many rows of what weight have each of them."""
+
+    labels: AnyArray  # (n_labels,)
+    counts: FloatArray  # (n_labels,)
+    weights: FloatArray  # (n_labels,)
+    weight: float  # of all rows
+
+    @classmethod
+    def grouped(cls, labels: AnyArray, counts: FloatArray, weights: FloatArray, weight: float) -> ClassCounts:
+        """The sums over equal labels."""
+        different, group = np.unique(labels, return_inverse=True)
+        if len(different) > MOST_CLASSES:
+            raise ValueError(
+                f"A classifier takes at most {MOST_CLASSES} classes, but the target has more "
+                "different values. Is it another column, or a number for LowRankLSSVR?"
+            )
+        size = len(different)
+        return cls(different, _sums(group, counts, size), _sums(group, weights, size), weight)
+
+    @classmethod
+    def of(cls, cut: Cut) -> ClassCounts:
+        """The labels of a block."""
+        labels, codes, s = *cut.labels_and_codes(), cut.s()
+        counts, weights = _sums(codes, np.ones(len(s)), len(labels)), _sums(codes, s, len(labels))
+        seen = counts > 0  # labels are those of a whole chunk
+        return cls.grouped(labels[seen], counts[seen], weights[seen], float(s.sum()))
+
+    def __add__(self, other: ClassCounts) -> ClassCounts:
+        def both(name: str) -> AnyArray:
+            return np.concatenate([getattr(self, name), getattr(other, name)])
+
+        return ClassCounts.grouped(
+            both("labels"), both("counts"), both("weights"), self.weight + other.weight
+        )
+
+
+def _sums(groups: IntArray, values: FloatArray, size: int) -> FloatArray:
+    """Σ values over each of `size` groups."""
+    return np.bincount(groups, values, size).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSurvey:
+    """The classes among the rows of positive weight.
+
+    Attributes
+    ----------
+    source : ParquetSource
+    classes : array of shape (n_classes,)
+        Sorted labels, as ``np.unique`` has them for the column in memory; text is of dtype object.
+    counts : array of shape (n_classes,)
+        How many rows of positive weight each class has.
+    weights : array of shape (n_classes,)
+        Their weight.
+    weight : float
+        The weight of all rows.
+    """
+
+    source: ParquetSource
+    classes: AnyArray
+    counts: AnyArray
+    weights: FloatArray
+    weight: float
+
+    def rows(
+        self,
+        class_factor: FloatArray | None = None,
+        n_jobs: int = 1,
+        progress: Progress | None = None,
+    ) -> FileRows:
+        """The rows as a source, the weight of each multiplied by the factor of its class.
+
+        Rows of a class whose factor is 0 are left out.
+        """
+        counts = self.counts if class_factor is None else self.counts[class_factor > 0]
+        targets, labels = ClassTargets(len(self.classes)), LabelCoding(self.classes, class_factor)
+        return FileRows(self.source, targets, int(counts.sum()), labels, n_jobs, progress)
+
+
+def survey_classes(source: ParquetSource, n_jobs: int = 1, progress: Progress | None = None) -> ClassSurvey:
+    """Find the classes of a classifier's target, of which there must be at least two."""
+    name = source.check_label()
+    source.check_features()
+    found = map_reduce(source, ClassCounts.of, n_jobs, progress, label=name)
+    if source.is_csv:
+        found = ClassCounts.grouped(read_labels(found.labels), found.counts, found.weights, found.weight)
+    check_classes(found.labels)
+    return ClassSurvey(source, found.labels, found.counts.astype(np.int64), found.weights, found.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbers:
+    """How many rows there are, and the moments of their targets."""
+
+    n_rows: int
+    moments: ColumnMoments
+
+    def __add__(self, other: _Numbers) -> _Numbers:
+        return _Numbers(self.n_rows + other.n_rows, self.moments + other.moments)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberSurvey:
+    """Mean and spread of the targets of regression over the rows of positive weight.
+
+    Attributes
+    ----------
+    source : ParquetSource
+    n_rows : int
+        The number of rows of positive weight.
+    moments : ColumnMoments
+        Of the target columns; ``moments.weight`` is the weight of all rows.
+    """
+
+    source: ParquetSource
+    n_rows: int
+    moments: ColumnMoments
+
+    def rows(self, n_jobs: int = 1, progress: Progress | None = None) -> FileRows:
+        """The rows as a source."""
+        targets = RealTargets.from_moments(self.moments)
+        return FileRows(self.source, targets, self.n_rows, None, n_jobs, progress)
+
+
+def survey_numbers(source: ParquetSource, n_jobs: int = 1, progress: Progress | None = None) -> NumberSurvey:
+    """Find mean and spread of one or several targets of regression."""
+    names = source.check_targets()
+    source.check_features()
+
+    def task(cut: Cut) -> _Numbers:
+        return _Numbers(len(cut), ColumnMoments.of(cut.Y(names), cut.s()))
+
+    found = map_reduce(source, task, n_jobs, progress, numbers=names)
+    return NumberSurvey(source, found.n_rows, found.moments)
