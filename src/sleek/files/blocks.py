@@ -36,7 +36,7 @@ class Origin:
         left = np.flatnonzero(mask)
         return replace(self, kept=left if self.kept is None else self.kept[left])
 
-    def where(self, rows: AnyArray) -> str:
+    def where(self, rows: AnyArray | list[int]) -> str:
         """Words for some rows of the chunk."""
         rows = np.asarray(rows) if self.kept is None else self.kept[rows]
         named, more = rows[:NAMED_ROWS], len(rows) - NAMED_ROWS
@@ -59,6 +59,7 @@ class Chunk:
     s: FloatArray | None  # weights; None: all are 1
     n_rows: int
     batch: Any  # the same rows as Arrow columns
+    kept: Any  # an Arrow table of those columns that are handed on as they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +99,14 @@ class Cut:
         origin = self.parts[-1].chunk.origin
         return origin.start + origin.n_read
 
+    def place(self, row: int) -> tuple[Origin, int]:
+        """The chunk's origin, and the row of the chunk, for a row of the block."""
+        for part in self.parts:
+            if row < len(part):
+                break
+            row -= len(part)
+        return part.chunk.origin, part.lo + row
+
     def X(self, names: tuple[str, ...]) -> FloatArray:
         """The features, (n, d), all of them finite."""
         return self._filled(names, [part.chunk.X for part in self.parts])
@@ -121,6 +130,12 @@ class Cut:
         """The weights, (n,)."""
         weights = [part.s() for part in self.parts]
         return weights[0] if len(weights) == 1 else np.concatenate(weights)
+
+    def kept(self) -> Any:
+        """The columns that are handed on as they are, as an Arrow table."""
+        from pyarrow import concat_tables
+
+        return concat_tables([part.chunk.kept.slice(part.lo, len(part)) for part in self.parts])
 
     def _filled(self, names: tuple[str, ...], columns: list[list[AnyArray]]) -> FloatArray:
         """Columns side by side, row after row in memory: a block of them stays in a core's cache."""

@@ -7,9 +7,9 @@ of each column at a time; `pyarrow.dataset` would decode whole row groups.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from sleek.sources import BLOCK_ROWS
 
 BATCH_ROWS = 32 * BLOCK_ROWS
 BATCH_BYTES = 2**24  # of the columns of a batch, if that is fewer rows
-FETCH_BYTES = 2**18  # of a column of a Parquet file
+FETCH_BYTES = 2**17  # of a column of a Parquet file
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,19 +38,48 @@ class Plan:
     numbers: tuple[str, ...] = ()  # targets of regression
     label: str | None = None  # target of classification
     weight: str | None = None
-    kept: tuple[str, ...] = ()  # columns that are handed on as they are
+    kept: Any = field(default_factory=lambda: pa.schema([]))  # columns that are handed on as they are
     coding: LabelCoding | None = None  # of labels, once all are known
     threads: bool = False  # whether columns are decoded by several threads
 
     @property
     def columns(self) -> list[str]:
         label, weight = (() if name is None else (name,) for name in (self.label, self.weight))
-        return list(dict.fromkeys((*self.features, *self.numbers, *label, *weight, *self.kept)))
+        return list(dict.fromkeys((*self.features, *self.numbers, *label, *weight, *self.kept.names)))
 
     @property
     def as_text(self) -> set[str]:
         """Columns that a CSV file hands out as they are written."""
-        return ({self.label} if self.label else set()) | set(self.kept)
+        return {name for name in (self.label, *self.kept.names) if name} - set(self.features)
+
+
+def kept_schema(source: ParquetSource, names: Sequence[str]) -> Any:
+    """The columns to hand on, each with a type that suits every file; those of a CSV file are text."""
+    if isinstance(names, str):
+        raise TypeError(f"`keep` must be a list of names, got {names!r}.")
+    for name in names:
+        for table in source.tables:
+            table.column(name)
+    if source.is_csv:
+        numbers = source.features
+        return pa.schema([(name, pa.float64() if name in numbers else pa.string()) for name in names])
+    schemas = [pa.parquet.read_schema(table.path) for table in source.tables]
+    return pa.schema([_common_field(name, source, schemas) for name in names])
+
+
+def _common_field(name: str, source: ParquetSource, schemas: list[Any]) -> Any:
+    first = source.tables[0]
+    common = pa.schema([schemas[0].field(name).remove_metadata()])
+    for table, schema in zip(source.tables, schemas, strict=True):
+        other = pa.schema([schema.field(name).remove_metadata()])
+        try:
+            common = pa.unify_schemas([common, other], promote_options="permissive")
+        except pa.ArrowException:
+            raise ValueError(
+                f"Column {name!r} must be of one kind in every file to be kept: it is "
+                f"{first.column(name).type} in {first.path}, but {table.column(name).type} in {table.path}."
+            ) from None
+    return common.field(0)
 
 
 def chunks(plan: Plan) -> Generator[Chunk, None, None]:
@@ -149,6 +178,7 @@ def _decoded(plan: Plan, origin: Origin, batch: Any) -> Chunk:
         labels=labels,
         s=s,
         batch=batch,
+        kept=pa.Table.from_batches([batch]).select(plan.kept.names).cast(plan.kept),
     )
 
 

@@ -9,10 +9,13 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+import numpy as np
+
+from sleek._typing import AnyArray
 from sleek.files.blocks import Cut, Progress, each_block
 from sleek.files.labels import LabelCoding
 from sleek.files.source import ParquetSource
-from sleek.sources import BLOCK_ROWS, Block, Source, Sum, single_threaded_blas
+from sleek.sources import BLOCK_ROWS, ArraySource, Block, Source, Sum, single_threaded_blas
 from sleek.targets import Targets
 
 
@@ -41,21 +44,41 @@ class FileRows(Source):
         return self.targets
 
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
-        source, labels = self.source, self.labels
-
         def run(cut: Cut) -> Sum:
-            y = cut.Y(source.targets) if labels is None else cut.codes()
-            return task(Block(cut.start, cut.X(source.features), self.targets.encode(y), cut.s()))
+            T = self.targets.encode(self._targets(cut))
+            return task(Block(cut.start, cut.X(self.source.features), T, cut.s()))
 
+        return self._over_cuts(run)
+
+    def in_memory(self) -> ArraySource:
+        """The same rows as arrays, for data that is small after all."""
+        source, n = self.source, self.n_rows
+        X, s = np.empty((n, len(source.features))), np.empty(n)
+        y = np.empty((n, len(source.targets))) if self.labels is None else np.empty(n, dtype=np.int64)
+
+        def copy(cut: Cut) -> int:
+            rows = slice(cut.start, cut.start + len(cut))
+            X[rows], y[rows], s[rows] = cut.X(source.features), self._targets(cut), cut.s()
+            return len(cut)
+
+        self._over_cuts(copy)
+        return ArraySource(X, y, s, self.targets, self.n_jobs)
+
+    def _targets(self, cut: Cut) -> AnyArray:
+        """Numbers (n, k) or class codes (n,)."""
+        return cut.Y(self.source.targets) if self.labels is None else cut.codes()
+
+    def _over_cuts(self, task: Callable[[Cut], Sum]) -> Sum:
+        source, numbers = self.source, self.labels is None
         return map_reduce(
             source,
-            run,
+            task,
             self.n_jobs,
             self.progress,
             features=source.features,
-            numbers=source.targets if labels is None else (),
-            label=None if labels is None else source.targets[0],
-            coding=labels,
+            numbers=source.targets if numbers else (),
+            label=None if numbers else source.targets[0],
+            coding=self.labels,
         )
 
 
@@ -79,9 +102,9 @@ def map_reduce(
 
 
 def _no_rows(source: ParquetSource) -> str:
-    files = source.tables[0].path + (" and the other files" if len(source.tables) > 1 else "")
     if source.weight is None or source.n_rows == 0:
-        return f"There are no rows in {files}: there is nothing to learn from."
+        return f"There are no rows in {source.named_files}: there is nothing to learn from."
     return (
-        f"No row of {files} has a weight above 0 in column {source.weight!r}: there is nothing to learn from."
+        f"No row of {source.named_files} has a weight above 0 in column {source.weight!r}: "
+        "there is nothing to learn from."
     )

@@ -103,6 +103,12 @@ class ParquetSource:
         counts = [table.n_rows for table in self.tables]
         return None if None in counts else sum(count for count in counts if count is not None)
 
+    @property
+    def named_files(self) -> str:
+        """The files in words."""
+        others = len(self.tables) - 1
+        return self.tables[0].path + (f" and {others} other files" if others else "")
+
     def with_features(self, names: Iterable[str]) -> ParquetSource:
         """The same rows with these features in this order: those that a fitted model wants to see."""
         names = list(names)
@@ -118,7 +124,7 @@ class ParquetSource:
     def check_targets(self) -> tuple[str, ...]:
         """The target columns, at least one, if they hold numbers; so must the weights."""
         if not self.targets:
-            raise ValueError("Rows to learn from need a target: ParquetSource(..., target=...), got None.")
+            raise ValueError("A target column is needed here: ParquetSource(..., target=...), got None.")
         self._check_weight()
         for name in self.targets:
             self._check_number(name, "a target of regression")

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sleek._typing import AnyArray, FloatArray, IntArray
-from sleek.files.blocks import Cut, Progress
+from sleek.files.blocks import Cut, Origin, Progress
 from sleek.files.labels import LabelCoding, read_labels
 from sleek.files.rows import FileRows, map_reduce
 from sleek.files.source import ParquetSource
 from sleek.moments import ColumnMoments
 from sleek.targets import ClassTargets, RealTargets
-from sleek.validation import check_classes
+from sleek.validation import OUTLIER_SHARE, check_classes, warn_of_outlier
 
 MOST_CLASSES = 10_000
 
@@ -122,6 +122,23 @@ class _Numbers:
 
 
 @dataclass(frozen=True, eq=False)
+class _Extremes:
+    """The row of each target column with the largest s(y - mean)²: this square, its value and its place."""
+
+    squares: FloatArray
+    values: FloatArray
+    places: list[tuple[Origin, int]]
+
+    def __add__(self, other: _Extremes) -> _Extremes:
+        larger = other.squares > self.squares
+        return _Extremes(
+            np.where(larger, other.squares, self.squares),
+            np.where(larger, other.values, self.values),
+            [b if chosen else a for a, b, chosen in zip(self.places, other.places, larger, strict=True)],
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class NumberSurvey:
     """Mean and spread of the targets of regression over the rows of positive weight.
 
@@ -137,6 +154,25 @@ class NumberSurvey:
     source: ParquetSource
     n_rows: int
     moments: ColumnMoments
+
+    def warn_of_outliers(self, n_jobs: int = 1) -> None:
+        """A warning if a single row makes up most of a target's variation, as for arrays; one more pass."""
+        names, mean = self.source.targets, self.moments.mean
+
+        def task(cut: Cut) -> _Extremes:
+            Y = cut.Y(names)
+            squares = cut.s()[:, None] * (Y - mean) ** 2
+            rows, outputs = squares.argmax(axis=0), np.arange(len(names))
+            places = [cut.place(int(row)) for row in rows]
+            return _Extremes(squares[rows, outputs], Y[rows, outputs], places)
+
+        extremes = map_reduce(self.source, task, n_jobs, None, numbers=names)
+        shares = extremes.squares / np.maximum(self.moments.squares, np.finfo(float).tiny)
+        worst = int(shares.argmax())
+        if self.n_rows > 10 and shares[worst] > OUTLIER_SHARE:
+            origin, row = extremes.places[worst]
+            where = f"Column {names[worst]!r} in {origin.where([row])}"
+            warn_of_outlier(where, float(extremes.values[worst]), float(shares[worst]))
 
     def rows(self, n_jobs: int = 1, progress: Progress | None = None) -> FileRows:
         """The rows as a source."""

@@ -108,12 +108,12 @@ def _files_of(entry: Any) -> list[str]:
     if path.is_dir():
         return _files_in(path)
     if path.exists():
-        return [_supported(str(path))]
+        return [check_suffix(str(path))]
     if has_magic(str(path)):
         matches = [match for match in sorted(glob(str(path), recursive=True)) if not Path(match).is_dir()]
         if not matches:
             raise FileNotFoundError(f"No file matches the pattern {str(path)!r}.")
-        return [_supported(match) for match in matches]
+        return [check_suffix(match) for match in matches]
     raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
 
 
@@ -128,7 +128,8 @@ def _files_in(folder: Path) -> list[str]:
     return files
 
 
-def _supported(file: str) -> str:
+def check_suffix(file: str) -> str:
+    """The name of a file whose kind is known by its end."""
     if not file.lower().endswith(PARQUET + CSV):
         raise ValueError(f"A file of rows must end in {_suffixes()}, got {file}.")
     return file
