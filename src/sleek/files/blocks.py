@@ -43,7 +43,7 @@ class Origin:
         word = "row" if len(rows) == 1 else "rows"
         file = ", ".join(str(self.first + row) for row in named)
         total = ", ".join(str(self.start + row) for row in named)
-        rest = f" and {more} more near" if more > 0 else ""
+        rest = f" and {more} more nearby" if more > 0 else ""
         return f"{word} {file} of {self.path} ({word} {total} of all, counted from 0){rest}"
 
 

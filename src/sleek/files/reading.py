@@ -21,7 +21,7 @@ from sleek._typing import AnyArray, FloatArray
 from sleek.files.blocks import Chunk, Origin
 from sleek.files.labels import LabelCoding, sorted_labels
 from sleek.files.source import ParquetSource
-from sleek.files.tables import Table
+from sleek.files.tables import Table, csv_input
 from sleek.sources import BLOCK_ROWS
 
 BATCH_ROWS = 32 * BLOCK_ROWS
@@ -98,6 +98,8 @@ def _batches(table: Table, plan: Plan) -> Generator[Any, None, None]:
     rows = int(np.clip(BATCH_BYTES // (8 * len(plan.columns)), BLOCK_ROWS, BATCH_ROWS))
     try:
         yield from (_csv_batches if table.is_csv else _parquet_batches)(table, plan, rows)
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError) as error:
         raise ValueError(_reading_sentence(table, plan, error)) from error
 
@@ -122,7 +124,7 @@ def _open_csv(table: Table, plan: Plan, threads: bool) -> Any:
         return pa.bool_() if table.column(name).dtype == "bool" else pa.float64()
 
     return pa.csv.open_csv(
-        table.path,
+        csv_input(table.path),
         read_options=pa.csv.ReadOptions(use_threads=threads),
         convert_options=pa.csv.ConvertOptions(
             include_columns=plan.columns,

@@ -34,6 +34,7 @@ class FileRows(Source):
     labels: LabelCoding | None  # None: targets are numbers
     n_jobs: int = 1
     progress: Progress | None = None
+    block_rows: int = BLOCK_ROWS
 
     @property
     def n_rows(self) -> int:
@@ -75,6 +76,7 @@ class FileRows(Source):
             task,
             self.n_jobs,
             self.progress,
+            self.block_rows,
             features=source.features,
             numbers=source.targets if numbers else (),
             label=None if numbers else source.targets[0],
@@ -87,13 +89,14 @@ def map_reduce(
     task: Callable[[Cut], Sum],
     n_jobs: int,
     progress: Progress | None,
+    block_rows: int = BLOCK_ROWS,
     **columns: Any,
 ) -> Sum:
     """task(block₁) + task(block₂) + … over the rows of positive weight, of which only `columns` are read."""
     from sleek.files.reading import Plan, chunks
 
     plan = Plan(source, weight=source.weight, threads=n_jobs > 1, **columns)
-    blocks = each_block(chunks(plan), BLOCK_ROWS, task, n_jobs, progress, source.n_rows)
+    blocks = each_block(chunks(plan), block_rows, task, n_jobs, progress, source.n_rows)
     with single_threaded_blas(), closing(blocks) as results:
         first = next(results, None)
         if first is None:

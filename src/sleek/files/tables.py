@@ -169,8 +169,15 @@ def _parquet_schema(path: str) -> tuple[Any, int | None]:
 def _csv_schema(path: str) -> tuple[Any, int | None]:
     from pyarrow.csv import open_csv
 
-    with open_csv(path) as file:
+    with open_csv(csv_input(path)) as file:
         return file.schema, None
+
+
+def csv_input(path: str) -> Any:
+    """The bytes of a CSV file, uncompressed."""
+    from pyarrow import input_stream
+
+    return input_stream(path, compression="gzip" if path.lower().endswith(".gz") else None)
 
 
 def _dtype(type_: Any) -> str | None:

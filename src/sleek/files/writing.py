@@ -129,14 +129,23 @@ class _Writer:
     def flush(self) -> None:
         """Write what is waiting."""
         from pyarrow import concat_tables
-        from pyarrow.csv import CSVWriter
-        from pyarrow.parquet import ParquetWriter
 
         rows = concat_tables(self.waiting)
         if self.writer is None:
-            self.writer = (CSVWriter if self.csv else ParquetWriter)(self.stream, rows.schema)
+            self.writer = self._opened(rows.schema)
         self.writer.write_table(rows)
         self.waiting = [rows.slice(0, 0)]  # keeps the types
+
+    def _opened(self, schema: Any) -> Any:
+        from pyarrow import types
+        from pyarrow.csv import CSVWriter
+        from pyarrow.parquet import ParquetWriter
+
+        if self.csv:
+            return CSVWriter(self.stream, schema)
+        # a dictionary of floats that are all different would only take memory
+        repeated = [field.name for field in schema if not types.is_floating(field.type)]
+        return ParquetWriter(self.stream, schema, use_dictionary=repeated)
 
     def close(self) -> None:
         """Give the file back; it is complete if all was flushed."""
