@@ -21,7 +21,7 @@ from sleek._typing import AnyArray, FloatArray
 from sleek.files.blocks import Chunk, Origin
 from sleek.files.labels import LabelCoding, sorted_labels
 from sleek.files.source import ParquetSource
-from sleek.files.tables import Table, csv_input
+from sleek.files.tables import Table, csv_input, unreadable
 from sleek.sources import BLOCK_ROWS
 
 BATCH_ROWS = 32 * BLOCK_ROWS
@@ -139,8 +139,7 @@ def _reading_sentence(table: Table, plan: Plan, error: Exception) -> str:
     pattern = r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to \w+: invalid value '(.*)'"
     found = re.search(pattern, str(error), flags=re.DOTALL)
     if found is None:
-        kind = "CSV" if table.is_csv else "Parquet"
-        return f"{table.path} cannot be read as a {kind} file: {error}. Is it complete?"
+        return unreadable(table.path, error)
     if found[2] is None:  # several threads do not count rows
         try:
             with _open_csv(table, plan, threads=False) as file:

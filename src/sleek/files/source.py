@@ -65,6 +65,8 @@ class ParquetSource:
         weights = _names("weight", self.weight, "the name of a column or None")
         if len(weights) > 1:
             raise TypeError(f"`weight` must be the name of a column or None, got {self.weight!r}.")
+        if set(targets) & set(weights):
+            raise ValueError(f"The target {self.weight!r} must not be the weight too.")
         tables = tuple(inspect(file) for file in list_files(self.path))
         for name in (*targets, *weights):
             _same_kind(tables, name)

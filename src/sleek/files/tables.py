@@ -147,8 +147,7 @@ def inspect(path: str) -> Table:
     try:
         schema, n_rows = _csv_schema(path) if path.lower().endswith(CSV) else _parquet_schema(path)
     except (pa.ArrowException, OSError) as error:
-        kind = "CSV" if path.lower().endswith(CSV) else "Parquet"
-        raise ValueError(f"{path} cannot be read as a {kind} file: {error}. Is it complete?") from error
+        raise ValueError(unreadable(path, error)) from error
     index = (schema.pandas_metadata or {}).get("index_columns", [])
     return Table(
         path,
@@ -157,6 +156,13 @@ def inspect(path: str) -> Table:
         frozenset(name for name in index if isinstance(name, str)),
         n_rows,
     )
+
+
+def unreadable(path: str, error: Exception) -> str:
+    """The sentence for a file that pyarrow cannot read."""
+    kind = "CSV" if path.lower().endswith(CSV) else "Parquet"
+    reason = " ".join(str(error).split()).rstrip(". ")
+    return f"{path} cannot be read as a {kind} file: {reason}. Is it complete?"
 
 
 def _parquet_schema(path: str) -> tuple[Any, int | None]:
