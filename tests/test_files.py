@@ -3,6 +3,7 @@
 import pickle
 from decimal import Decimal
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.utils.class_weight import compute_sample_weight
 
 from sleek import ParquetSource, RobustRBF, VariableProjection
 from sleek.files import reading
@@ -167,12 +169,14 @@ def test_samples_are_those_of_arrays(tmp_path):
         np.array(["b", "a", "b", "ä"], dtype=object),
         np.array(["", "a", "b", "b"], dtype=object),
         np.array([0.0, -0.0, 1.0, 1.0]),
+        pa.array([Decimal("2.0"), Decimal("1.0"), Decimal("2.0"), Decimal("2.0")]),
     ],
-    ids=["integers", "floats", "truth values", "text", "empty text", "signed zero"],
+    ids=["integers", "floats", "truth values", "text", "empty text", "signed zero", "decimals"],
 )
 def test_classes_are_those_of_numpy(tmp_path, labels):
     pq.write_table(pa.table({"x": np.arange(4.0), "y": labels}), tmp_path / "rows.parquet")
     survey = survey_classes(ParquetSource(tmp_path, target="y"))
+    labels = np.array([2.0, 1.0, 2.0, 2.0]) if isinstance(labels, pa.Array) else labels
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     np.testing.assert_array_equal(survey.classes, classes)
     assert survey.classes.dtype == classes.dtype
@@ -217,6 +221,11 @@ def test_class_weights_and_counts(tmp_path):
     np.testing.assert_array_equal(survey.counts, [((label == c) & (s > 0)).sum() for c in survey.classes])
     np.testing.assert_allclose(survey.weights, [s[label == c].sum() for c in survey.classes], rtol=1e-12)
     assert survey.weight == pytest.approx(s.sum(), rel=1e-12)
+    for class_weight in ("balanced", {"no": 2.0, "yes": 0.5, "maybe": 0.0}, {"yes": 3.0}):
+        expected = compute_sample_weight(class_weight, label[s > 0])
+        codes = survey.rows().in_memory().y
+        np.testing.assert_array_equal(survey.class_factor(class_weight)[codes], expected)
+    assert survey.class_factor(None) is None
     whole = survey_classes(source(write(tmp_path, table), target="label", weight="w"), n_jobs=2)
     np.testing.assert_array_equal(survey.weights, whole.weights)  # whatever the row groups
 
@@ -253,8 +262,8 @@ def test_which_files_and_in_which_order(tmp_path):
     (tmp_path / "notes.txt").write_text("not rows")
 
     def files(path):
-        paths = [table.path for table in ParquetSource(path, target="y").tables]
-        return [path.removeprefix(str(tmp_path) + "/") for path in paths]
+        tables = ParquetSource(path, target="y").tables
+        return [Path(table.path).relative_to(tmp_path).as_posix() for table in tables]
 
     assert files(tmp_path) == ["a.pq", "b.parquet", "deep/c.PARQUET"]
     assert files(str(tmp_path / "[ab].p*q*")) == ["a.pq", "b.parquet"]

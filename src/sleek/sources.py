@@ -76,8 +76,8 @@ class Source(ABC):
 class ArraySource(Source):
     """Rows of arrays in memory: X (n, d) of any float type, y as `targets` encodes it, weights s > 0.
 
-    Targets are encoded and rows brought to float64 block by block, so that memory beyond the data does
-    not grow with the number of rows.
+    Targets are encoded and rows brought to float64, one after the other in memory, block by block: so memory
+    beyond the data does not grow with the number of rows, and sums do not depend on the layout of the data.
     """
 
     X: AnyArray
@@ -99,7 +99,7 @@ class ArraySource(Source):
         """The block that begins at row `start`."""
         rows = slice(start, start + self.block_rows)
         X = np.ascontiguousarray(self.X[rows], dtype=np.float64)
-        return Block(start, X, self.targets.encode(self.y[rows]), self.s[rows])
+        return Block(start, X, self.targets.encode(np.ascontiguousarray(self.y[rows])), self.s[rows])
 
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
         def run(start: int) -> Sum:

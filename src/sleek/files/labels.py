@@ -80,6 +80,8 @@ def sorted_labels(name: str, origin: Origin, column: Any) -> tuple[AnyArray, Int
         )
     if types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    if types.is_decimal(column.type):
+        column = column.cast("string").cast("float64")
     encoded = column.dictionary_encode()
     labels, inverse = np.unique(encoded.dictionary.to_numpy(zero_copy_only=False), return_inverse=True)
     codes: IntArray = inverse[encoded.indices.to_numpy()]
@@ -90,6 +92,11 @@ def sorted_labels(name: str, origin: Origin, column: Any) -> tuple[AnyArray, Int
                 f"Column {name!r} must hold a class label in every row, but has {labels[codes[bad[0]]]} in "
                 f"{origin.where(bad)}."
             )
-        if (labels != np.floor(labels)).any():
-            check_classification_targets(labels)  # says what it thinks of continuous labels
+    check_discrete(labels)
     return labels, codes
+
+
+def check_discrete(labels: AnyArray) -> None:
+    """Labels that are no measurements, in scikit-learn's sentence."""
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        check_classification_targets(labels)

@@ -148,9 +148,9 @@ def _reading_sentence(table: Table, plan: Plan, error: Exception) -> str:
         except pa.ArrowException as again:
             found = re.search(pattern, str(again), flags=re.DOTALL) or found
     line = "a line" if found[2] is None else f"line {found[2]} (empty ones not counted)"
-    name = list(table.columns)[int(found[1])]
+    name, value = table.names[int(found[1])], found[3]
     return (
-        f"Column {name!r} of {table.path} must hold numbers, but {line} has {found[3]!r}. "
+        f"Column {name!r} of {table.path} must hold numbers, but {line} has {value!r}. "
         "Turn it into numbers or leave the column out."
     )
 

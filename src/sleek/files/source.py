@@ -68,14 +68,12 @@ class ParquetSource:
         if set(targets) & set(weights):
             raise ValueError(f"The target {self.weight!r} must not be the weight too.")
         tables = tuple(inspect(file) for file in list_files(self.path))
-        for name in (*targets, *weights):
-            _same_kind(tables, name)
         features = self._features(tables[0], {*targets, *weights})
+        for name in (*targets, *weights, *(features if self.columns is not None else ())):
+            _same_kind(tables, name)
         object.__setattr__(self, "tables", tables)
         object.__setattr__(self, "targets", targets)
         object.__setattr__(self, "features", features)
-        for name in features:
-            _same_kind(tables, name)
 
     def _features(self, first: Table, others: set[str]) -> tuple[str, ...]:
         if self.columns is None:
@@ -116,11 +114,12 @@ class ParquetSource:
         names = list(names)
         kept = [name for name in self.targets if name not in names]
         target = kept[0] if kept and isinstance(self.target, str) else kept or None
-        return replace(self, columns=names, target=target)
+        return replace(self, path=[table.path for table in self.tables], columns=names, target=target)
 
     def check_features(self) -> None:
         """Every feature is a column of numbers in every file; what a CSV file has is seen when it is read."""
         for name in self.features:
+            _same_kind(self.tables, name)
             self._check_number(name, "a feature", " or leave it out of `columns`")
 
     def check_targets(self) -> tuple[str, ...]:

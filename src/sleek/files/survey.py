@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
 
 from sleek._typing import AnyArray, FloatArray, IntArray
 from sleek.files.blocks import Cut, Origin, Progress
-from sleek.files.labels import LabelCoding, read_labels
+from sleek.files.labels import LabelCoding, check_discrete, read_labels
 from sleek.files.rows import FileRows, map_reduce
 from sleek.files.source import ParquetSource
 from sleek.moments import ColumnMoments
@@ -84,6 +86,14 @@ class ClassSurvey:
     weights: FloatArray
     weight: float
 
+    def class_factor(self, class_weight: dict[Any, float] | str | None) -> FloatArray | None:
+        """What scikit-learn's ``class_weight`` multiplies the weights of each class by, (n_classes,)."""
+        if class_weight is None:
+            return None
+        if isinstance(class_weight, str) and class_weight == "balanced":
+            return np.asarray(self.counts.sum() / (len(self.classes) * self.counts.astype(np.float64)))
+        return np.asarray(compute_sample_weight(class_weight, self.classes), dtype=np.float64)
+
     def rows(
         self,
         class_factor: FloatArray | None = None,
@@ -94,18 +104,31 @@ class ClassSurvey:
 
         Rows of a class whose factor is 0 are left out.
         """
+        if class_factor is not None and not (class_factor > 0).any():
+            raise ValueError("`class_weight` is zero for every class: there is nothing to learn from.")
         counts = self.counts if class_factor is None else self.counts[class_factor > 0]
         targets, labels = ClassTargets(len(self.classes)), LabelCoding(self.classes, class_factor)
         return FileRows(self.source, targets, int(counts.sum()), labels, n_jobs, progress)
 
 
 def survey_classes(source: ParquetSource, n_jobs: int = 1, progress: Progress | None = None) -> ClassSurvey:
-    """Find the classes of a classifier's target, of which there must be at least two."""
+    """Find the classes of a classifier's target, of which there must be at least two.
+
+    >>> import pyarrow as pa, pyarrow.parquet as pq, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"x": [1.0, 2.0, 4.0], "y": ["no", "yes", "no"]}), f"{folder}/1.parquet")
+    ...     survey = survey_classes(ParquetSource(folder, target="y"))
+    ...     mean = survey.rows().map_reduce(lambda block: ColumnMoments.of(block.X, block.s)).mean
+    >>> survey.classes, survey.counts, mean
+    (array(['no', 'yes'], dtype=object), array([2, 1]), array([2.33333333]))
+    """
     name = source.check_label()
     source.check_features()
     found = map_reduce(source, ClassCounts.of, n_jobs, progress, label=name)
     if source.is_csv:
-        found = ClassCounts.grouped(read_labels(found.labels), found.counts, found.weights, found.weight)
+        labels = read_labels(found.labels)
+        check_discrete(labels)
+        found = ClassCounts.grouped(labels, found.counts, found.weights, found.weight)
     check_classes(found.labels)
     return ClassSurvey(source, found.labels, found.counts.astype(np.int64), found.weights, found.weight)
 
@@ -189,4 +212,8 @@ def survey_numbers(source: ParquetSource, n_jobs: int = 1, progress: Progress | 
         return _Numbers(len(cut), ColumnMoments.of(cut.Y(names), cut.s()))
 
     found = map_reduce(source, task, n_jobs, progress, numbers=names)
+    if found.n_rows < 2:
+        raise ValueError(
+            f"Regression needs at least 2 rows of positive weight, got 1 in {source.named_files}."
+        )
     return NumberSurvey(source, found.n_rows, found.moments)

@@ -54,7 +54,7 @@ class Table:
 
     path: str
     columns: dict[str, Column]
-    repeated: frozenset[str]  # names that stand there more than once
+    names: tuple[str, ...]  # of the columns; one may stand there more than once
     index: frozenset[str]  # columns that pandas wrote down as the index of its frame
     n_rows: int | None
 
@@ -64,7 +64,7 @@ class Table:
 
     def column(self, name: str) -> Column:
         """The column of this name, or a sentence that lists those there are."""
-        if name in self.repeated:
+        if self.names.count(name) > 1:
             raise ValueError(f"There must be one column {name!r}, but {self.path} has several of this name.")
         if name not in self.columns:
             there = ", ".join(repr(column) for column in self.columns)
@@ -152,7 +152,7 @@ def inspect(path: str) -> Table:
     return Table(
         path,
         {field.name: Column(str(field.type), _dtype(field.type)) for field in schema},
-        frozenset(name for name in schema.names if schema.names.count(name) > 1),
+        tuple(schema.names),
         frozenset(name for name in index if isinstance(name, str)),
         n_rows,
     )
