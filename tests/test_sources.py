@@ -62,6 +62,26 @@ def test_float32_rows_come_as_float64_without_a_copy_of_the_data():
     assert np.shares_memory(double.block(0, 9).X, double.X)
 
 
+def test_sums_do_not_depend_on_the_layout_of_the_data():
+    rng = np.random.default_rng(0)
+    X, Y, s = rng.normal(size=(5000, 7)), rng.normal(size=(5000, 3)), rng.uniform(0.5, 2.0, size=5000)
+    rows, columns = (
+        ArraySource(order(X), order(Y), s, RealTargets.of(order(Y), s)).map_reduce(moments)
+        for order in (np.ascontiguousarray, np.asfortranarray)
+    )
+    for name in ("mean_phi", "mean_t", "G", "R", "tt"):
+        np.testing.assert_array_equal(getattr(rows, name), getattr(columns, name))
+
+
+def test_targets_are_measured_block_by_block():
+    rng = np.random.default_rng(0)
+    Y, s = rng.normal(3.0, 2.0, size=(5000, 2)), rng.uniform(0.5, 2.0, size=5000)
+    coding = RealTargets.of(Y, s)
+    mean = np.average(Y, axis=0, weights=s)
+    np.testing.assert_allclose(coding.mean, mean, rtol=1e-13)
+    np.testing.assert_allclose(coding.scale**2, np.average((Y - mean) ** 2, axis=0, weights=s), rtol=1e-13)
+
+
 def test_scaled_source_hands_out_scaled_rows():
     data = source(n=10)
     scaling = Scaling(np.array([1.0, 2.0, 3.0]), np.array([2.0, 0.0, 0.5]))

@@ -10,6 +10,7 @@ from sleek.bases.sigmoidal import Sigmoidal
 from sleek.bases.simplex import Simplex
 from sleek.dense import LSSVC, LSSVR
 from sleek.estimators import LowRankLSSVC, LowRankLSSVR
+from sleek.files import ParquetSource
 from sleek.model import KernelModel
 from sleek.trainers.alternating import Alternating
 from sleek.trainers.varpro import VariableProjection
@@ -26,6 +27,7 @@ __all__ = [
     "LowRankLSSVC",
     "LowRankLSSVR",
     "Parameter",
+    "ParquetSource",
     "RobustRBF",
     "Sigmoidal",
     "Simplex",

@@ -1,199 +1,36 @@
-"""The estimators: validate, train, publish."""
+"""The estimators: what they fit, and how it is judged."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from sleek._typing import AnyArray, FloatArray
-from sleek.bases import known_bases
 from sleek.bases.base import Basis
-from sleek.fitting import Request, fit
-from sleek.model import KernelModel
-from sleek.sources import ArraySource, canonical
-from sleek.targets import ClassTargets, RealTargets, Targets
-from sleek.trainers import TRAINERS
+from sleek.files import ParquetSource
+from sleek.files.predicting import accuracy, r_squared
+from sleek.files.survey import survey_classes, survey_numbers
+from sleek.low_rank import FLOATS, LowRankLSSVM
+from sleek.sources import ArraySource, RowsAtHand
+from sleek.targets import ClassTargets, RealTargets
 from sleek.trainers.base import Trainer
 from sleek.validation import (
-    all_or_nothing,
-    check_centers,
-    check_choice,
+    check_alone,
     check_classes,
-    check_count,
     check_n_jobs,
-    check_part,
-    check_positive,
     check_weights,
     rows_that_count,
     warn_of_outliers,
 )
-from sleek.workers import Workers, single_threaded_blas
-
-FLOATS = (np.float64, np.float32)
-CANONICAL_ROWS = (
-    20_000  # up to here the result does not depend on the order of the rows, not even in rounding
-)
-AUTO_BASES = ("gaussian_rbf", "sigmoidal")  # what basis="auto" chooses from
-Number = TypeVar("Number", int, float)
+from sleek.workers import Workers
 
 
-class _LowRankLSSVM(BaseEstimator):
-    """What classifier and regressor share: everything but the coding of the target."""
-
-    def __init__(
-        self,
-        n_units: int | str = "auto",
-        *,
-        basis: str | Basis = "auto",
-        trainer: str | Trainer = "varpro",
-        C: float | str = "loo",
-        shape: float | str = "auto",
-        init: str | AnyArray = "k-medoids",
-        standardize: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_units = n_units
-        self.basis = basis
-        self.trainer = trainer
-        self.C = C
-        self.shape = shape
-        self.init = init
-        self.standardize = standardize
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    @property
-    def centers_(self) -> FloatArray:
-        """The units' centres in raw units, (n_units, n_features)."""
-        return self._unit_array("centers")
-
-    @property
-    def shapes_(self) -> FloatArray:
-        """The units' sharpness per feature in raw units, (n_units, n_features)."""
-        return self._unit_array("shapes")
-
-    def _unit_array(self, name: str) -> FloatArray:
-        units = self.model_.units.arrays
-        if name not in units:
-            basis = self.model_.basis.name
-            raise AttributeError(f"{basis} units have no {name}, but {list(units)}: see model_.units.")
-        return units[name]
-
-    @property
-    def coef_(self) -> FloatArray:
-        """The weight of each unit in each output, (n_outputs, n_units)."""
-        return self.model_.theta.T
-
-    @property
-    def intercept_(self) -> FloatArray:
-        """The constant of each output, (n_outputs,)."""
-        return self.model_.b
-
-    def predict(self, X: Any) -> AnyArray:
-        """Predict a class label, or the target's value, for each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_outputs)
-        """
-        X = self._validated(X)
-        return self.model_.predict(X)
-
-    def _validated(self, X: Any) -> AnyArray:
-        check_is_fitted(self, "model_")
-        rows: AnyArray = validate_data(self, X, reset=False, dtype=FLOATS)
-        return rows
-
-    def _train(
-        self, X: AnyArray, y: AnyArray, s: FloatArray, targets: Targets, classes: AnyArray | None, flat: bool
-    ) -> None:
-        """Train on validated rows of positive weight and publish the result."""
-        request = self._request(X.shape[1])
-        n_jobs = check_n_jobs(self.n_jobs)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        names: AnyArray | None = vars(self).get("feature_names_in_")
-        rows = np.arange(len(X))  # of X, for each row that is trained on
-        if len(X) <= CANONICAL_ROWS:
-            X, y, s, rows = canonical(X, y, s)
-        with single_threaded_blas(), Workers(n_jobs) as workers:
-            source = ArraySource(X, y, s, targets, workers)
-            fitted = fit(source, request, rng, workers, names, self._report)
-        self.model_ = KernelModel(
-            basis=fitted.basis,
-            units=fitted.units,
-            theta=fitted.solution.theta,
-            b=fitted.solution.b,
-            C=fitted.C,
-            classes=classes,
-            flat=flat,
-            feature_names=None if names is None else tuple(names.tolist()),
-        )
-        training, loo = fitted.training, fitted.loo
-        self.n_units_ = len(fitted.units)
-        self.n_iter_ = training.n_iter
-        self.history_ = training.history
-        self.status_ = training.status
-        self.C_ = fitted.C
-        self.pull_ = fitted.pull
-        self.selection_ = fitted.selection
-        self.loo_error_ = float(np.average(targets.row_errors(loo.T, loo.outputs), weights=loo.s))
-        position = np.full(len(X), -1)
-        position[fitted.loo_rows] = np.arange(len(fitted.loo_rows))
-        self.loo_rows_ = np.flatnonzero(position[rows] >= 0)
-        residuals = targets.decode_residuals(loo.residuals[position[rows[self.loo_rows_]]])
-        self.loo_residuals_ = residuals[:, 0] if flat else residuals
-        if not training.converged:
-            warnings.warn(training.status, ConvergenceWarning, stacklevel=3)
-
-    def _request(self, n_features: int) -> Request:
-        """The parameters, checked, with None for what is to be chosen."""
-        known = known_bases()
-        if isinstance(self.basis, str) and self.basis == "auto":
-            bases = tuple(known[name]() for name in AUTO_BASES)
-        else:
-            bases = (check_part("basis", self.basis, Basis, known, word="auto"),)
-        centers = None
-        if isinstance(self.init, str):
-            check_choice("init", self.init, ["k-medoids"])
-        else:
-            centers = check_centers(self.init, self.n_units, n_features)
-        return Request(
-            bases=bases,
-            trainer=check_part("trainer", self.trainer, Trainer, TRAINERS),
-            n_units=_unless("auto", self.n_units, lambda: check_count("n_units", self.n_units, 1, "auto")),
-            C=_unless("loo", self.C, lambda: check_positive("C", self.C, "loo")),
-            shape=_unless("auto", self.shape, lambda: check_positive("shape", self.shape, "auto")),
-            centers=centers,
-            standardize=bool(self.standardize),
-        )
-
-    def _report(self, line: str) -> None:
-        if self.verbose:
-            print(f"[{type(self).__name__}] {line}")
-
-
-def _unless(word: str, value: Any, check: Callable[[], Number]) -> Number | None:
-    """None if the value is the word that leaves a choice open, else the checked value."""
-    return None if isinstance(value, str) and value == word else check()
-
-
-class LowRankLSSVC(ClassifierMixin, _LowRankLSSVM):
+class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
     """Least squares support vector classifier with a few learnable units.
 
     y(x) = Σ_j θ_j φ_j(x; λ_j) + b minimises ½‖θ‖² + C/2 Σ s (t - y(x))² over θ and b in closed form, while a
@@ -300,38 +137,55 @@ class LowRankLSSVC(ClassifierMixin, _LowRankLSSVM):
         )
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on rows `X` with class labels `y`.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or ParquetSource
+            A `ParquetSource` has labels and weights with it.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 2 counts as two rows; a row of weight 0 is left out.
         """
-        with all_or_nothing(self):
-            X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
-            check_classification_targets(y)
-            X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
-            classes, codes = np.unique(y, return_inverse=True)
-            check_classes(classes)
-            if self.class_weight is not None:
-                X, codes, s = rows_that_count(X, codes, s * compute_sample_weight(self.class_weight, y))
-            self.classes_ = classes
-            self._train(X, codes, s, ClassTargets(len(classes)), classes, flat=len(classes) == 2)
+        with self._at_work() as (workers, report):
+            if isinstance(X, ParquetSource):
+                self._surveyed(X, y, sample_weight)
+                survey = survey_classes(X, workers, report.rows)
+                self.classes_, factor = survey.classes, survey.class_factor(self.class_weight)
+                data: RowsAtHand = survey.rows(factor, workers, report.rows)
+            else:
+                data = self._arrays(X, y, sample_weight, workers)
+            self._train(data, self.classes_, len(self.classes_) == 2, workers, report)
         return self
+
+    def _arrays(self, X: Any, y: Any, sample_weight: Any, workers: Workers) -> ArraySource:
+        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
+        check_classification_targets(y)
+        X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        check_classes(self.classes_)
+        if self.class_weight is not None:
+            X, codes, s = rows_that_count(X, codes, s * compute_sample_weight(self.class_weight, y))
+        return ArraySource(X, codes, s, ClassTargets(len(self.classes_)), workers)
 
     def decision_function(self, X: Any) -> FloatArray:
         """The model's outputs: (n_samples,) for two classes, else (n_samples, n_classes).
 
         Above zero speaks for ``classes_[1]``; with more classes the largest output wins.
         """
-        X = self._validated(X)
-        return self.model_.decision_function(X)
+        return self._evaluated(X, self._model().decision_function)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows classified right; a `ParquetSource` has labels and weights with it."""
+        if isinstance(X, ParquetSource):
+            check_alone(y, sample_weight)
+            model, n_jobs = self._model(), check_n_jobs(self.n_jobs)
+            return accuracy(self._checked(X), model.predict, self.classes_, n_jobs=n_jobs)
+        return float(super().score(X, y, sample_weight))
 
 
-class LowRankLSSVR(MultiOutputMixin, RegressorMixin, _LowRankLSSVM):
+class LowRankLSSVR(MultiOutputMixin, RegressorMixin, LowRankLSSVM):
     """Least squares support vector regression with a few learnable units.
 
     The model and its cost are those of `LowRankLSSVC`, with real targets t, centred and brought to unit
@@ -351,22 +205,41 @@ class LowRankLSSVR(MultiOutputMixin, RegressorMixin, _LowRankLSSVM):
     True
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on rows `X` with targets `y`.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or ParquetSource
+            A `ParquetSource` has targets and weights with it.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 2 counts as two rows; a row of weight 0 is left out.
         """
-        with all_or_nothing(self):
-            X, y = validate_data(
-                self, X, y, dtype=FLOATS, ensure_min_samples=2, multi_output=True, y_numeric=True
-            )
-            X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
-            Y = np.asarray(y, dtype=np.float64).reshape(len(X), -1)
-            warn_of_outliers(Y, s)
-            self._train(X, Y, s, RealTargets.of(Y, s), None, flat=y.ndim == 1)
+        with self._at_work() as (workers, report):
+            if isinstance(X, ParquetSource):
+                self._surveyed(X, y, sample_weight)
+                survey = survey_numbers(X, workers, report.rows)
+                survey.warn_of_outliers(workers)
+                data: RowsAtHand = survey.rows(workers, report.rows)
+                flat = isinstance(X.target, str)
+            else:
+                data, flat = self._arrays(X, y, sample_weight, workers)
+            self._train(data, None, flat, workers, report)
         return self
+
+    def _arrays(self, X: Any, y: Any, sample_weight: Any, workers: Workers) -> tuple[ArraySource, bool]:
+        X, y = validate_data(
+            self, X, y, dtype=FLOATS, ensure_min_samples=2, multi_output=True, y_numeric=True
+        )
+        X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
+        Y = np.asarray(y, dtype=np.float64).reshape(len(X), -1)
+        warn_of_outliers(Y, s)
+        return ArraySource(X, Y, s, RealTargets.of(Y, s), workers), y.ndim == 1
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """R², the share of variance explained; a `ParquetSource` has targets and weights with it."""
+        if isinstance(X, ParquetSource):
+            check_alone(y, sample_weight)
+            return r_squared(self._checked(X), self._model().predict, n_jobs=check_n_jobs(self.n_jobs))
+        return float(super().score(X, y, sample_weight))

@@ -11,6 +11,7 @@ from sleek._typing import AnyArray, FloatArray
 from sleek.bases.base import Basis, Units
 from sleek.sources import rows_per_block
 from sleek.targets import decide
+from sleek.workers import Workers, single_threaded_blas
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,32 +66,45 @@ class KernelModel:
         return int(next(iter(self.units.arrays.values())).shape[1])
 
     def features(self, X: AnyArray) -> FloatArray:
-        """Phi (n, n_units): the value of every unit at every row."""
-        return self.basis.features(np.asarray(X, dtype=np.float64), self.units)
+        """Phi (n, n_units): the value of every unit at every row, in float32 for float32 rows."""
+        if X.dtype != np.float32:
+            X = X.astype(np.float64, copy=False)
+        return self.basis.features(X, self.units)
 
     def kernel(self, A: AnyArray, B: AnyArray) -> FloatArray:
         """The learnt low rank kernel k(a, b) = Σ_j φ_j(a) φ_j(b) for all pairs of rows."""
         K: FloatArray = self.features(A) @ self.features(B).T
         return K
 
-    def decision_function(self, X: AnyArray) -> FloatArray:
-        """The outputs y(x): (n,) for two classes or one number, else (n, n_outputs)."""
-        Y = self._outputs(X)
+    def decision_function(self, X: AnyArray, n_jobs: int = 1) -> FloatArray:
+        """The outputs y(x): (n,) for two classes or one number, else (n, n_outputs); on `n_jobs` threads."""
+        Y = self._outputs(X, n_jobs)
         return Y[:, 0] if self.flat else Y
 
-    def predict(self, X: AnyArray) -> AnyArray:
-        """Class labels, or the predicted numbers."""
-        Y = self._outputs(X)
+    def predict(self, X: AnyArray, n_jobs: int = 1) -> AnyArray:
+        """Class labels, or the predicted numbers; on `n_jobs` threads."""
+        Y = self._outputs(X, n_jobs)
         if self.classes is not None:
             return self.classes[decide(Y)]
         return Y[:, 0] if self.flat else Y
 
-    def _outputs(self, X: AnyArray) -> FloatArray:
-        Y = np.empty((len(X), len(self.b)))
+    def _outputs(self, X: AnyArray, n_jobs: int) -> FloatArray:
         size = rows_per_block(len(X))
-        for start in range(0, len(X), size):
-            rows = slice(start, start + size)
-            Y[rows] = self.features(X[rows]) @ self.theta + self.b
+        if len(X) <= size:
+            return self._block_outputs(X)
+        Y = np.empty((len(X), len(self.b)))
+
+        def fill(start: int) -> None:
+            Y[start : start + size] = self._block_outputs(X[start : start + size])
+
+        with single_threaded_blas():
+            for _ in Workers(n_jobs).map(fill, range(0, len(X), size)):
+                pass
+        return Y
+
+    def _block_outputs(self, X: AnyArray) -> FloatArray:
+        Y: FloatArray = self.features(X) @ self.theta
+        Y += self.b
         return Y
 
     def __repr__(self) -> str:

@@ -10,11 +10,15 @@ Nothing large is ever subtracted. Raw sums would cancel: with the paper's μ = 0
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from sleek._typing import FloatArray
 from sleek.kernels import centred_products, column_moments
+
+TARGET_BLOCK = 2048  # rows of targets that are worked on at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +81,12 @@ class ColumnMoments:
         """The moments of one block of rows with weights s > 0."""
         with np.errstate(over="ignore"):  # an infinite spread is the caller's to report
             return cls(*column_moments(X, s))
+
+    @classmethod
+    def of_blocks(cls, X: FloatArray, s: FloatArray) -> ColumnMoments:
+        """The moments of any number of rows, merged block by block: the same as those of rows in a file."""
+        blocks = (slice(start, start + TARGET_BLOCK) for start in range(0, len(X), TARGET_BLOCK))
+        return reduce(add, (cls.of(np.ascontiguousarray(X[rows]), s[rows]) for rows in blocks))
 
     def __add__(self, other: ColumnMoments) -> ColumnMoments:
         weight = self.weight + other.weight

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -81,6 +81,14 @@ class Source(ABC):
         """task(block₁) + task(block₂) + …, in this order."""
 
 
+class RowsAtHand(Source):
+    """Rows that a fit begins with, which small data are better copied from."""
+
+    @abstractmethod
+    def in_memory(self) -> ArraySource:
+        """The same rows as arrays."""
+
+
 class ReducibleBlocks(Source):
     """A source whose blocks can be had one by one, in any order, from several threads."""
 
@@ -102,11 +110,11 @@ class ReducibleBlocks(Source):
 
 
 @dataclass(frozen=True, eq=False)
-class ArraySource(ReducibleBlocks):
+class ArraySource(ReducibleBlocks, RowsAtHand):
     """Rows of arrays in memory: X (n, d) of any float type, y as `targets` encodes it, weights s > 0.
 
-    Targets are encoded and rows brought to float64 block by block, so that memory beyond the data does
-    not grow with the number of rows.
+    Targets are encoded and rows brought to float64, one after the other in memory, block by block: so memory
+    beyond the data does not grow with the number of rows, and sums do not depend on the layout of the data.
     """
 
     X: AnyArray
@@ -126,29 +134,29 @@ class ArraySource(ReducibleBlocks):
 
     def block(self, start: int, n_rows: int) -> Block:
         rows = slice(start, start + n_rows)
-        X = self.X[rows].astype(np.float64, copy=False)
-        return Block(start, X, self.targets.encode(self.y[rows]), self.s[rows])
+        X = np.ascontiguousarray(self.X[rows], dtype=np.float64)
+        return Block(start, X, self.targets.encode(np.ascontiguousarray(self.y[rows])), self.s[rows])
+
+    def in_memory(self) -> ArraySource:
+        return self
 
 
-class Canonical(NamedTuple):
-    """Rows in an order of their own, and where each original row has gone."""
-
-    X: AnyArray
-    y: AnyArray
-    s: FloatArray
-    inverse: IntArray
-
-
-def canonical(X: AnyArray, y: AnyArray, s: FloatArray) -> Canonical:
+def canonical(data: ArraySource) -> tuple[ArraySource, IntArray]:
     """The same rows sorted, those that are written down more than once merged into one of their total weight.
 
     A fit on them is bit-for-bit the same in whatever order rows arrive, and whether a row has weight 2 or
     stands there twice. (Sums in another order differ in the last digit, and hundreds of training steps can
     make that visible.) Weights below 1 are no counts: then rows are only sorted. O(n·log n·columns) time.
 
-    >>> canonical(np.array([[2.0], [1.0], [2.0]]), np.array([0, 1, 0]), np.ones(3))
-    Canonical(X=array([[1.], [2.]]), y=array([1, 0]), s=array([1., 2.]), inverse=array([1, 0, 1]))
+    The second result says where each original row has gone.
+
+    >>> from sleek.targets import ClassTargets
+    >>> X, y = np.array([[2.0], [1.0], [2.0]]), np.array([0, 1, 0])
+    >>> rows, inverse = canonical(ArraySource(X, y, np.ones(3), ClassTargets(2)))
+    >>> rows.X.ravel(), rows.y, rows.s, inverse
+    (array([1., 2.]), array([1, 0]), array([1., 2.]), array([1, 0, 1]))
     """
+    X, y, s = data.X, data.y, data.s
     columns = [*X.T, *(y.T if y.ndim == 2 else [y])]
     order = np.lexsort((s, *columns[::-1]))
     fresh = np.ones(len(s), dtype=bool)
@@ -159,7 +167,7 @@ def canonical(X: AnyArray, y: AnyArray, s: FloatArray) -> Canonical:
     inverse[order] = group
     first, weights = order[fresh], np.zeros(int(fresh.sum()))
     np.add.at(weights, group, s[order])
-    return Canonical(X[first], y[first], weights, inverse)
+    return replace(data, X=X[first], y=y[first], s=weights), inverse
 
 
 @dataclass(frozen=True, eq=False)

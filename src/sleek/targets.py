@@ -89,8 +89,12 @@ class RealTargets(Targets):
 
     @classmethod
     def of(cls, y: FloatArray, s: FloatArray) -> RealTargets:
-        """The coding for targets y (n, k) with weights s; a constant column keeps scale 1."""
-        columns = ColumnMoments.of(y, s)
+        """The coding for targets y (n, k) with weights s."""
+        return cls.from_moments(ColumnMoments.of_blocks(y, s))
+
+    @classmethod
+    def from_moments(cls, columns: ColumnMoments) -> RealTargets:
+        """The coding for targets with these moments; a constant column keeps scale 1."""
         spread = columns.spread()
         return cls(columns.mean, np.where(spread > 0, spread, 1.0))
 

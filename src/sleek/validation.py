@@ -13,6 +13,8 @@ from joblib import effective_n_jobs
 
 from sleek._typing import AnyArray, FloatArray
 
+OUTLIER_SHARE = 0.9  # of a target's variance, made up by one row
+
 T = TypeVar("T")
 
 
@@ -70,6 +72,24 @@ def check_growth(value: Any) -> float:
     if not isinstance(value, Real) or isinstance(value, bool) or not 1 < float(value) < np.inf:
         raise ValueError(f"`growth` must be a number above 1, or None to train on all rows, got {value!r}.")
     return float(value)
+
+
+def check_alone(y: Any, sample_weight: Any) -> None:
+    """Neither targets nor weights beside rows of files."""
+    if y is not None or sample_weight is not None:
+        raise ValueError(
+            "A ParquetSource has target and weights with it: ParquetSource(..., target=..., weight=...), "
+            "so `y` and `sample_weight` must be None."
+        )
+
+
+def check_source(value: Any, kind: type) -> None:
+    """Rows of files."""
+    if not isinstance(value, kind):
+        raise TypeError(
+            f"Predictions are written for rows of files, a {kind.__name__}, got {type(value).__name__}. "
+            "For rows in memory use predict."
+        )
 
 
 def check_n_jobs(value: Any) -> int:
@@ -136,14 +156,19 @@ def warn_of_outliers(Y: FloatArray, s: FloatArray) -> None:
     """A warning if a single row makes up most of a target's variation: squared errors will follow it."""
     squares = s[:, None] * (Y - np.average(Y, axis=0, weights=s)) ** 2
     share = squares.max(axis=0) / np.maximum(squares.sum(axis=0), np.finfo(float).tiny)
-    if len(Y) > 10 and share.max() > 0.9:
+    if len(Y) > 10 and share.max() > OUTLIER_SHARE:
         row, output = np.unravel_index(np.argmax(squares / squares.sum(axis=0)), squares.shape)
-        warnings.warn(
-            f"Row {row} of y, {Y[row, output]:.6g}, makes up {100 * share.max():.0f} % of the target's "
-            "variance, and squared errors will follow it. Check it, clip it, or give it a small weight.",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn_of_outlier(f"Row {row} of y", float(Y[row, output]), float(share.max()))
+
+
+def warn_of_outlier(where: str, value: float, share: float) -> None:
+    """The warning itself."""
+    warnings.warn(
+        f"{where}, {value:.6g}, makes up {100 * share:.0f} % of the target's "
+        "variance, and squared errors will follow it. Check it, clip it, or give it a small weight.",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def check_centers(init: Any, n_units: int | str, n_features: int) -> FloatArray:

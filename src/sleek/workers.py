@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
@@ -42,11 +42,12 @@ class Workers:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
         """``map`` on the threads, results in order, never more than a few of them waiting.
 
-        An error or an interrupt cancels what has not begun and waits for what has: when it comes through,
-        nothing runs any more. Not to be called from inside `function`.
+        Items are taken in the caller's thread. An error or an interrupt, there or in a thread, cancels what
+        has not begun and waits for what has: when it comes through, nothing runs any more. Not to be called
+        from inside `function`.
         """
         todo = iter(items)
         if self.n_jobs == 1:
@@ -59,7 +60,7 @@ class Workers:
 
     def _spread(
         self, pool: ThreadPoolExecutor, function: Callable[[Item], Result], todo: Iterator[Item]
-    ) -> Iterator[Result]:
+    ) -> Generator[Result, None, None]:
         ahead = list(islice(todo, 2))
         if len(ahead) < 2:
             yield from map(function, ahead)  # a single item: no need to wake a thread

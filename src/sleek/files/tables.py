@@ -1,0 +1,199 @@
+"""Which files there are, and which columns they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from glob import glob, has_magic
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+PARQUET = (".parquet", ".pq")
+CSV = (".csv", ".csv.gz")
+
+
+def require_pyarrow() -> None:
+    """Say what to install if pyarrow is not there."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "Reading Parquet and CSV files needs pyarrow, which is not installed: pip install 'sleek[files]'."
+        ) from None
+
+
+@dataclass(frozen=True)
+class Column:
+    """The type of a column in one file: in Arrow's words, and as the NumPy dtype of its values.
+
+    The dtype is "object" for text, and None for what is neither a number nor text.
+    """
+
+    type: str
+    dtype: str | None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the column can be a feature; a dictionary's numbers are codes of categories."""
+        return self.kind in ("number", "null") and not self.type.startswith("dictionary")
+
+    @property
+    def kind(self) -> str:
+        """What the values are, whatever their width."""
+        if self.dtype is None or self.type == "null":
+            return self.type
+        return "text" if self.dtype == "object" else "number"
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A file, its columns in order, and how many rows it has (None: a CSV file does not tell)."""
+
+    path: str
+    columns: dict[str, Column]
+    names: tuple[str, ...]  # of the columns; one may stand there more than once
+    index: frozenset[str]  # columns that pandas wrote down as the index of its frame
+    n_rows: int | None
+
+    @property
+    def is_csv(self) -> bool:
+        return self.path.lower().endswith(CSV)
+
+    def column(self, name: str) -> Column:
+        """The column of this name, or a sentence that lists those there are."""
+        if self.names.count(name) > 1:
+            raise ValueError(f"There must be one column {name!r}, but {self.path} has several of this name.")
+        if name not in self.columns:
+            there = ", ".join(repr(column) for column in self.columns)
+            raise ValueError(f"There is no column {name!r} in {self.path}. Its columns are {there}.")
+        return self.columns[name]
+
+
+def list_files(path: Any) -> tuple[str, ...]:
+    """The files meant by a path, a folder, a pattern, or a list of these.
+
+    Those of a folder (and of the folders in it) and those of a pattern are sorted by name; in a folder, other
+    kinds of files and names that begin with a dot or an underscore are passed over.
+    """
+    if isinstance(path, str | PathLike):
+        entries: list[Any] = [path]
+    elif isinstance(path, Iterable):
+        entries = list(path)
+    else:
+        raise TypeError(f"`path` must be a file, a folder, a pattern or a list of these, got {path!r}.")
+    files = [file for entry in entries for file in _files_of(entry)]
+    if not files:
+        raise ValueError("`path` must name at least one file, got an empty list.")
+    twice = [file for file in files if files.count(file) > 1] if len(set(files)) < len(files) else []
+    if twice:
+        raise ValueError(
+            f"Every file must be named once, but {twice[0]} is named {files.count(twice[0])} times."
+        )
+    if len({file.lower().endswith(CSV) for file in files}) > 1:
+        csv = next(file for file in files if file.lower().endswith(CSV))
+        parquet = next(file for file in files if not file.lower().endswith(CSV))
+        raise ValueError(
+            f"Files must be all Parquet or all CSV, got {parquet} and {csv}. Name the files of one kind."
+        )
+    return tuple(files)
+
+
+def _files_of(entry: Any) -> list[str]:
+    if not isinstance(entry, str | PathLike):
+        raise TypeError(f"`path` must be a file, a folder, a pattern or a list of these, got {entry!r}.")
+    path = Path(fspath(entry))
+    if path.is_dir():
+        return _files_in(path)
+    if path.exists():
+        return [check_suffix(str(path))]
+    if has_magic(str(path)):
+        matches = [match for match in sorted(glob(str(path), recursive=True)) if not Path(match).is_dir()]
+        if not matches:
+            raise FileNotFoundError(f"No file matches the pattern {str(path)!r}.")
+        return [check_suffix(match) for match in matches]
+    raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
+
+
+def _files_in(folder: Path) -> list[str]:
+    def hidden(file: Path) -> bool:
+        return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+
+    found = (file for file in folder.rglob("*") if file.is_file() and not hidden(file))
+    files = sorted(str(file) for file in found if file.name.lower().endswith(PARQUET + CSV))
+    if not files:
+        raise FileNotFoundError(f"There is no {_suffixes()} file in the folder {str(folder)!r}.")
+    return files
+
+
+def check_suffix(file: str) -> str:
+    """The name of a file whose kind is known by its end."""
+    if not file.lower().endswith(PARQUET + CSV):
+        raise ValueError(f"A file of rows must end in {_suffixes()}, got {file}.")
+    return file
+
+
+def _suffixes() -> str:
+    *first, last = PARQUET + CSV
+    return ", ".join(first) + " or " + last
+
+
+def inspect(path: str) -> Table:
+    """Read what a file says of its columns: a Parquet footer, or the first block of a CSV file."""
+    import pyarrow as pa
+
+    try:
+        schema, n_rows = _csv_schema(path) if path.lower().endswith(CSV) else _parquet_schema(path)
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(unreadable(path, error)) from error
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return Table(
+        path,
+        {field.name: Column(str(field.type), _dtype(field.type)) for field in schema},
+        tuple(schema.names),
+        frozenset(name for name in index if isinstance(name, str)),
+        n_rows,
+    )
+
+
+def unreadable(path: str, error: Exception) -> str:
+    """The sentence for a file that pyarrow cannot read."""
+    kind = "CSV" if path.lower().endswith(CSV) else "Parquet"
+    reason = " ".join(str(error).split()).rstrip(". ")
+    return f"{path} cannot be read as a {kind} file: {reason}. Is it complete?"
+
+
+def _parquet_schema(path: str) -> tuple[Any, int | None]:
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path) as file:
+        return file.schema_arrow, int(file.metadata.num_rows)
+
+
+def _csv_schema(path: str) -> tuple[Any, int | None]:
+    from pyarrow.csv import open_csv
+
+    with open_csv(csv_input(path)) as file:
+        return file.schema, None
+
+
+def csv_input(path: str) -> Any:
+    """The bytes of a CSV file, uncompressed."""
+    from pyarrow import input_stream
+
+    return input_stream(path, compression="gzip" if path.lower().endswith(".gz") else None)
+
+
+def _dtype(type_: Any) -> str | None:
+    """The NumPy dtype of a column's values, as a string."""
+    from pyarrow import types
+
+    if types.is_dictionary(type_):
+        return _dtype(type_.value_type)
+    if types.is_decimal(type_) or types.is_null(type_):
+        return "float64"
+    if types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_):
+        return str(np.dtype(type_.to_pandas_dtype()))
+    return "object" if types.is_string(type_) or types.is_large_string(type_) else None
