@@ -57,6 +57,11 @@ def squared_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArr
     >>> squared_distance(np.array([[1.0, 2.0]]), np.array([[0.0, 0.0]]), np.array([[1.0, 0.5]]))
     array([[3.]])
     """
+    if X.size * len(centers) <= SMALL:
+        difference = X[:, None, :] - centers.astype(X.dtype, copy=False)  # (n, m, d)
+        difference *= difference
+        small: AnyArray = np.einsum("nmd,md->nm", difference, shapes.astype(X.dtype, copy=False))
+        return small
     X, centers = _shifted(X, centers, shapes)
     weighted = shapes * centers
     Z: AnyArray = (X * X) @ shapes.T.astype(X.dtype, copy=False)
