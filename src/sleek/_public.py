@@ -1,0 +1,29 @@
+"""The public names: what `sleek.<name>` means. Imported on the first use of one of them."""
+
+from sleek.bases.base import Basis, Parameter, Units
+from sleek.bases.gaussian_rbf import GaussianRBF
+from sleek.bases.robust_rbf import RobustRBF
+from sleek.bases.sigmoidal import Sigmoidal
+from sleek.bases.simplex import Simplex
+from sleek.dense import LSSVC, LSSVR
+from sleek.estimators import LowRankLSSVC, LowRankLSSVR
+from sleek.model import KernelModel
+from sleek.trainers.alternating import Alternating
+from sleek.trainers.varpro import VariableProjection
+
+__all__ = [
+    "LSSVC",
+    "LSSVR",
+    "Alternating",
+    "Basis",
+    "GaussianRBF",
+    "KernelModel",
+    "LowRankLSSVC",
+    "LowRankLSSVR",
+    "Parameter",
+    "RobustRBF",
+    "Sigmoidal",
+    "Simplex",
+    "Units",
+    "VariableProjection",
+]
