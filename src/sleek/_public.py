@@ -1,5 +1,6 @@
 """The public names: what `sleek.<name>` means. Imported on the first use of one of them."""
 
+from sleek import export
 from sleek.bases.base import Basis, Parameter, Units
 from sleek.bases.gaussian_rbf import GaussianRBF
 from sleek.bases.robust_rbf import RobustRBF
@@ -7,7 +8,10 @@ from sleek.bases.sigmoidal import Sigmoidal
 from sleek.bases.simplex import Simplex
 from sleek.dense import LSSVC, LSSVR
 from sleek.estimators import LowRankLSSVC, LowRankLSSVR
+from sleek.explain import Explanation
 from sleek.model import KernelModel
+from sleek.reading import ModelFileError
+from sleek.saved import load
 from sleek.trainers.alternating import Alternating
 from sleek.trainers.varpro import VariableProjection
 
@@ -16,14 +20,18 @@ __all__ = [
     "LSSVR",
     "Alternating",
     "Basis",
+    "Explanation",
     "GaussianRBF",
     "KernelModel",
     "LowRankLSSVC",
     "LowRankLSSVR",
+    "ModelFileError",
     "Parameter",
     "RobustRBF",
     "Sigmoidal",
     "Simplex",
     "Units",
     "VariableProjection",
+    "export",
+    "load",
 ]
