@@ -130,8 +130,8 @@ def test_kept_columns_may_be_called_like_ours(engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_large_models_stay_within_the_depth_that_engines_allow(engine):
     skip_without_exp(engine, "robust_rbf")
-    model = zoo.handmade("robust_rbf", None, d=300, m=60)
-    X = 0.01 * np.random.default_rng(0).normal(size=(3, 300))
+    model = zoo.handmade("robust_rbf", None, d=1200, m=2)
+    X = model.units["centers"] + 1e-3 * np.random.default_rng(0).normal(size=(2, 1200))
     np.testing.assert_allclose(run(engine, model, X)[1], zoo.outputs(model, X), rtol=1e-9)
 
 

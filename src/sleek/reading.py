@@ -16,8 +16,10 @@ from sleek.model import KernelModel
 
 MAX_DEPTH = 32
 MAX_DIGITS = 20  # of a whole number: all 64-bit ones
-# A string, or its unfinished rest, or a bracket; possessive, so that no file takes more than linear time.
-_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
+# A string, or its unfinished rest; possessive, so that no file takes more than linear time.
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
+_STEPS = np.zeros(256, dtype=np.int8)  # of the depth, for each byte
+_STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 _KEYS = {
     "format",
     "version",
@@ -61,12 +63,10 @@ def parse(data: bytes) -> Any:
 
 
 def _check_depth(data: bytes) -> None:
-    depth = 0
-    for match in _STRUCTURE.finditer(data):
-        mark = match[0][:1]
-        depth += 1 if mark in b"[{" else -1 if mark in b"]}" else 0
-        if depth > MAX_DEPTH:
-            raise ModelFileError(f"A model is nested at most {MAX_DEPTH} levels deep, this file is deeper.")
+    """Before parsing: a parser that recurses may end the process instead of raising an error."""
+    marks = np.frombuffer(_STRING.sub(b"", data), dtype=np.uint8)
+    if np.cumsum(_STEPS[marks], dtype=np.int64).max(initial=0) > MAX_DEPTH:
+        raise ModelFileError(f"A model is nested at most {MAX_DEPTH} levels deep, this file is deeper.")
 
 
 def _refuse_constant(word: str) -> None:

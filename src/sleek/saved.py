@@ -59,7 +59,10 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> KernelM
     >>> bool((again.decision_function(X) == model.decision_function(X)).all()), again.metadata["data"]
     (True, 'Ripley')
     """
-    return loads(_read(Path(path), max_bytes))
+    try:
+        return loads(_read(Path(path), max_bytes))
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
 
 
 def loads(data: bytes) -> KernelModel:
@@ -187,10 +190,10 @@ def _checked(value: Any, where: str, depth: int = 2) -> Any:
 
 
 def _layout(value: Any) -> str:
-    """JSON with the rows of a matrix on lines of their own."""
-    if isinstance(value, list) and value and isinstance(value[0], list):
+    """JSON with the rows of a matrix, and the columns of a table, on lines of their own."""
+    if isinstance(value, list) and value and isinstance(value[0], list | dict):
         return "[\n  " + ",\n  ".join(json.dumps(row) for row in value) + "\n]"
-    if isinstance(value, dict) and any(isinstance(item, list) for item in value.values()):
+    if isinstance(value, dict) and any(item and isinstance(item, list) for item in value.values()):
         return (
             "{\n" + ",\n".join(f"{json.dumps(key)}: {_layout(item)}" for key, item in value.items()) + "\n}"
         )
@@ -211,13 +214,13 @@ def _read(path: Path, max_bytes: int) -> bytes:
         data = b"" if size > max_bytes else file.read(max_bytes + 1)
     if max(size, len(data)) > max_bytes:
         raise ModelFileError(
-            f"{path} has {max(size, len(data)):,} bytes, and models of more than {max_bytes:,} are refused: "
-            "pass a larger `max_bytes` if you trust it."
+            f"The file has {max(size, len(data)):,} bytes, and more than {max_bytes:,} are refused: pass a "
+            "larger `max_bytes` if you trust it."
         )
     return data
 
 
 def _opened(path: Path) -> Any:
     if not stat.S_ISREG(path.stat().st_mode):
-        raise ModelFileError(f"{path} is not a file: a model is read from a regular file.")
+        raise ModelFileError("A model is read from a regular file, and this is none.")
     return path.open("rb")
