@@ -10,8 +10,8 @@ from sleek.dense import LSSVC, LSSVR
 from sleek.estimators import LowRankLSSVC, LowRankLSSVR
 from sleek.explain import Explanation
 from sleek.model import KernelModel
-from sleek.reading import ModelFileError
 from sleek.saved import load
+from sleek.strict_json import ModelFileError
 from sleek.trainers.alternating import Alternating
 from sleek.trainers.varpro import VariableProjection
 

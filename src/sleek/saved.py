@@ -22,7 +22,8 @@ from sleek.bases import known_bases
 from sleek.files import write_atomically
 from sleek.inputs import CategoryColumn, Column, NumberColumn
 from sleek.model import KernelModel
-from sleek.reading import MAX_DEPTH, ModelFileError, ModelReader, parse
+from sleek.reading import ModelReader
+from sleek.strict_json import MAX_DEPTH, ModelFileError, parse
 
 FORMAT = "sleek-model"
 VERSION = 1
