@@ -129,12 +129,12 @@ def test_the_table_names_units_features_and_classes():
     assert "<yes>" not in html
 
 
-def test_the_heaviest_unit_and_the_steepest_feature_come_first():
+def test_the_heaviest_unit_comes_first_and_features_keep_their_order():
     units = Units({"slopes": np.array([[0.0, 0.1, 1.0], [0.0, 0.0, 0.0]]), "offsets": np.array([0.5, 5.0])})
     model = replace(zoo.handmade("sigmoidal", None), units=units, theta=np.array([[0.1], [9.0]]))
     lines = repr(model.explain(np.zeros(3))).splitlines()
     assert [line.split()[1] for line in lines if line.startswith("unit")] == ["1", "0"]
-    assert [line.split()[0] for line in lines if line.startswith("x")] == ["x2", "x1", "x0"]
+    assert [line.split()[0] for line in lines if line.startswith("x")] == ["x0", "x1", "x2"]
 
 
 def test_long_explanations_are_cut():

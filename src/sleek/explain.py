@@ -105,7 +105,7 @@ class Explanation:
         return [f"… and {more} more rows"] if more > 0 else []
 
     def _tables(self, row: int) -> list[Table]:
-        """The row's sum, heaviest unit first, and its linear form, steepest feature first."""
+        """The row's sum, heaviest unit first, and its linear form."""
         weight = np.abs(self.contributions[row]).max(axis=1)
         body = [
             [f"unit {j}", _say(self.units[row, j]), *map(_say, self.contributions[row, j])]
@@ -116,10 +116,9 @@ class Explanation:
         title = f"Row {row}: prediction {self._prediction(row)}"
         tables: list[Table] = [(title, ["", "value", *self.output_names], body)]
         if self.slopes is not None and self.intercepts is not None:
-            steepness = np.abs(self.slopes[row]).max(axis=0)
             body = [
-                [self.feature_names[i], _say(self.rows[row, i]), *map(_say, self.slopes[row, :, i])]
-                for i in np.argsort(-steepness, kind="stable")
+                [name, _say(self.rows[row, i]), *map(_say, self.slopes[row, :, i])]
+                for i, name in enumerate(self.feature_names)
             ]
             body.append(["constant", "", *map(_say, self.intercepts[row])])
             kind = "exact on its linear piece" if self.exact else "the tangent"
@@ -167,7 +166,7 @@ def _output_names(model: KernelModel) -> tuple[str, ...]:
 
 
 def _say(number: Any) -> str:
-    return f"{number:.4g}"
+    return f"{number + 0.0:.4g}"  # no minus in front of 0
 
 
 def _as_text(table: Table) -> str:

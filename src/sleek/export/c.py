@@ -14,6 +14,8 @@ from sleek.export.c_inputs import RowType
 from sleek.export.c_text import C_KEYWORDS, comment, literal, string
 from sleek.export.common import (
     arrays_of,
+    bare,
+    call,
     check_dtype,
     check_name,
     feature_names,
@@ -78,9 +80,10 @@ def to_c(model: KernelModel, dtype: DTypeLike = "float64", name: str = "model") 
 
 def _about(model: KernelModel) -> str:
     names = feature_names(model) if model.inputs is None else ()
+    takes = f"{model.n_features} finite numbers" if model.inputs is None else "a row of a table"
     lines = [
         f"/* {title(model)} C99, needs math.h alone.",
-        f" * It predicts {task(model)} from {model.n_features} finite numbers.",
+        f" * It predicts {task(model)} from {takes}.",
         *(f" *   x[{i}]: {comment(feature)}" for i, feature in enumerate(names)),
         *(f" *   class {i}: {comment(repr(label))}" for i, label in enumerate(labels_of(model))),
         " */",
@@ -131,10 +134,10 @@ def _outputs(
         "subtract": "({} - {})".format,
         "multiply": "({} * {})".format,
         "negate": "(-{})".format,
-        "absolute": f"fabs{suffix}({{}})".format,
-        "exp": f"exp{suffix}({{}})".format,
-        "tanh": f"tanh{suffix}({{}})".format,
-        "maximum": f"{name}_larger({{}}, {{}})".format,
+        "absolute": call(f"fabs{suffix}"),
+        "exp": call(f"exp{suffix}"),
+        "tanh": call(f"tanh{suffix}"),
+        "maximum": call(f"{name}_larger"),
     }
 
     def leaf(value: str | float) -> str:
@@ -145,7 +148,7 @@ def _outputs(
         return f"{name}_{value}[j]" + ("[i]" if arrays[value].ndim == 2 else "")
 
     def say(what: Expression) -> str:
-        return what.fold(leaf, operators)
+        return bare(what.fold(leaf, operators))
 
     larger = (
         f"static inline {real} {name}_larger({real} a, {real} b) {{\n"

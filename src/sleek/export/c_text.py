@@ -45,7 +45,7 @@ def comment(text: str) -> str:
     >>> comment("rate */ of é")
     'rate * / of \\\\xe9'
     """
-    said = ascii(text)[1:-1]
+    said = text.encode("unicode_escape").decode("ascii")
     for mark in ("*/", "/*", "??"):
         said = said.replace(mark, f"{mark[0]} {mark[1]}")
     return said.replace("??", "? ?").rstrip("\\")

@@ -103,6 +103,27 @@ def each_column(
     return said
 
 
+def bare(text: str) -> str:
+    """An expression without the brackets around all of it.
+
+    >>> bare("((a + b) * c)"), bare("(a) + (b)"), bare("z")
+    ('(a + b) * c', '(a) + (b)', 'z')
+    """
+    if not text.startswith("("):
+        return text
+    depth = 0
+    for place, mark in enumerate(text):
+        depth += (mark == "(") - (mark == ")")
+        if depth == 0 and place < len(text) - 1:
+            return text
+    return text[1:-1]
+
+
+def call(function: str) -> Callable[..., str]:
+    """The word for applying a function."""
+    return lambda *operands: f"{function}({', '.join(map(bare, operands))})"
+
+
 def title(model: KernelModel) -> str:
     """The first words of an exported program."""
     units = f"{len(model.units)} {model.basis.name} units"

@@ -33,8 +33,8 @@ def register_skl2onnx() -> None:
 
     from sleek.estimators import LowRankLSSVC, LowRankLSSVR
 
-    # "zipmap", which turns probabilities into dictionaries, is set by skl2onnx itself for every classifier; as
-    # for its own SVC, there are no probabilities to turn
+    # "zipmap", which turns probabilities into dictionaries, is set by skl2onnx itself for every classifier;
+    # as for its own SVC, there are no probabilities to turn
     update_registered_converter(
         LowRankLSSVC,
         "SleekLowRankLSSVC",

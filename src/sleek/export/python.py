@@ -8,7 +8,17 @@ from collections.abc import Callable
 from typing import Any
 
 from sleek.bases.formula import Expression, expression
-from sleek.export.common import check_name, each_column, feature_names, formula_of, labels_of, task, title
+from sleek.export.common import (
+    bare,
+    call,
+    check_name,
+    each_column,
+    feature_names,
+    formula_of,
+    labels_of,
+    task,
+    title,
+)
 from sleek.inputs import Inputs
 from sleek.model import KernelModel
 
@@ -18,10 +28,10 @@ OPERATORS: dict[str, Callable[..., str]] = {
     "subtract": "({} - {})".format,
     "multiply": "({} * {})".format,
     "negate": "(-{})".format,
-    "absolute": "abs({})".format,
-    "exp": "exp({})".format,
-    "tanh": "tanh({})".format,
-    "maximum": "max({}, {})".format,
+    "absolute": call("abs"),
+    "exp": call("exp"),
+    "tanh": call("tanh"),
+    "maximum": call("max"),
 }
 
 
@@ -80,14 +90,14 @@ def _say(what: Expression, model: KernelModel) -> str:
             return value
         return f"{value}_ji" if model.units[value].ndim == 2 else f"{value}_j"
 
-    return what.fold(leaf, OPERATORS)
+    return bare(what.fold(leaf, OPERATORS))
 
 
 def _rows(values: list[Any]) -> str:
     """Nested tuples, one row a line."""
     if not isinstance(values[0], list):
-        return f"({', '.join(map(repr, values))},)"
-    return "(\n" + "".join(f"    ({', '.join(map(repr, row))},),\n" for row in values) + ")"
+        return repr(tuple(values))
+    return "(\n" + "".join(f"    {tuple(row)!r},\n" for row in values) + ")"
 
 
 def _docstring(model: KernelModel) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sleek.bases.formula import Expression, expression
-from sleek.export.common import each_column, feature_names, formula_of, labels_of, title
+from sleek.export.common import bare, call, each_column, feature_names, formula_of, labels_of, title
 from sleek.inputs import CategoryColumn, NumberColumn
 from sleek.model import KernelModel
 from sleek.validation import check_choice
@@ -206,7 +206,7 @@ class _Statement:
 def _operators(dialect: Dialect, tanh_by_exp: bool) -> dict[str, Callable[..., str]]:
     def tanh(value: str) -> str:
         if tanh_by_exp:
-            return f"({TANH_BY_EXP.format(value, dialect.exp.format(f'(-2e0 * abs({value}))'))})"
+            return f"({TANH_BY_EXP.format(value, dialect.exp.format(f'-2e0 * abs({value})'))})"
         return dialect.tanh.format(value)
 
     return {
@@ -214,8 +214,8 @@ def _operators(dialect: Dialect, tanh_by_exp: bool) -> dict[str, Callable[..., s
         "subtract": "({} - {})".format,
         "multiply": "({} * {})".format,
         "negate": "(-{})".format,
-        "absolute": "abs({})".format,
-        "exp": dialect.exp.format,
+        "absolute": call("abs"),
+        "exp": lambda value: dialect.exp.format(bare(value)),
         "tanh": tanh,
         "maximum": "CASE WHEN {0} > {1} THEN {0} ELSE {1} END".format,
     }
