@@ -1,6 +1,8 @@
 """What holds for every exporter: files by their ending, and bases without a formula, or with a wrong one."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,3 +82,13 @@ def test_models_that_were_loaded_are_exported_alike(tmp_path):
     model = zoo.model("sigmoidal", "classes")
     model.save(tmp_path / "m.json")
     assert to_c(sleek.load(tmp_path / "m.json")) == to_c(model)
+
+
+@pytest.mark.parametrize("page", ["export.md", "format.md"])
+def test_snippets_of_the_documentation_run(page, tmp_path, monkeypatch):
+    text = (Path(__file__).parents[1] / "docs" / page).read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    snippets = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert snippets
+    for snippet in snippets:
+        exec(compile(snippet, page, "exec"), {})
