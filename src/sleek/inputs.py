@@ -168,6 +168,15 @@ def texts(values: AnyArray | Sequence[Any]) -> list[str | None]:
     return [None if is_missing(value) else _text(value) for value in _array(values).tolist()]
 
 
+def are_dates(words: Sequence[str]) -> bool:
+    """Whether all words, at least one, are written like a date, with or without a time.
+
+    >>> are_dates(["2024-01-31", "31.1.2024 12:00"]), are_dates(["1.2.3"])
+    (True, False)
+    """
+    return bool(words) and all(_DATE.fullmatch(word) for word in words)
+
+
 def is_missing(value: Any) -> bool:
     """Whether a value is None or not equal to itself, as NaN, or cannot even say so, as pandas.NA."""
     if value is None:
@@ -216,7 +225,7 @@ def _learn_number(name: str, values: AnyArray) -> NumberColumn:
 
 def _learn_category(name: str, present: list[str]) -> CategoryColumn:
     levels = sorted(set(present))
-    if all(_DATE.fullmatch(level) for level in levels):
+    if are_dates(levels):
         raise ValueError(_dates(name, levels[0]))
     if len(levels) > FREE_LEVELS and (len(levels) > LEVEL_SHARE * len(present) or len(levels) > MAX_LEVELS):
         raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sleek import ModelFileError
 from sleek._typing import FloatArray, IntArray
 from sleek.cli.errors import InputError
 from sleek.cli.output import short
@@ -16,7 +17,6 @@ from sleek.cli.tables import STDIN, Table, read_bytes
 from sleek.cli.target import known_target
 from sleek.inputs import CategoryColumn, Inputs, NumberColumn
 from sleek.model import KernelModel
-from sleek.reading import ModelFileError
 from sleek.saved import MAX_BYTES, loads
 
 EVERYTHING = "*"

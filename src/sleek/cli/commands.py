@@ -226,6 +226,9 @@ def show(
     from sleek.cli.output import print_json, screen
     from sleek.cli.show import model_as_json, show_model
 
+    if row is not None and explain is not None:
+        raise InputError("--row and --explain both name a row: give one of them.")
+    one_stdin(model, Path((explain or "").rpartition(":")[0]))
     found = load_model(str(model))
     if row is None and explain is None:
         if as_json:
@@ -233,9 +236,6 @@ def show(
         else:
             show_model(found, screen(), everything)
         return
-    if row is not None and explain is not None:
-        raise InputError("--row and --explain both name a row: give one of them.")
-    one_stdin(model, Path((explain or "").rpartition(":")[0]))
     x = (
         explaining.row_of_text(found, row)
         if row is not None

@@ -32,8 +32,9 @@ def blaming(what: str) -> Iterator[None]:
 
 def suggestion(word: str, known: list[str]) -> str:
     """A question that names the closest known word, or nothing."""
-    near = get_close_matches(word, known, n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    spellings = {name.casefold(): name for name in known}
+    near = get_close_matches(word.casefold(), spellings, n=1)
+    return f" Did you mean {spellings[near[0]]!r}?" if near else ""
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:

@@ -102,7 +102,9 @@ def write_bytes(data: bytes, path: Path | None) -> None:
     """Write a whole file or nothing; without a path, or to ``-``, write to standard output."""
     if path is None or str(path) == STDOUT:
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        rest = memoryview(data)
+        while rest:  # an unbuffered stream may take only a part
+            rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
     elif path.exists() and not path.is_file():  # a device or a named pipe
         path.write_bytes(data)

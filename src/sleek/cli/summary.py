@@ -18,7 +18,7 @@ def show_fit(report: dict[str, Any], inputs: Inputs, console: Console) -> None:
     """The summary for people."""
     grid = RichTable.grid(padding=(0, 2))
     grid.add_column(style="dim")
-    grid.add_column()
+    grid.add_column(overflow="fold")
     for name, text in _lines(report, inputs).items():
         grid.add_row(name, text)
     console.print(grid)

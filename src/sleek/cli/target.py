@@ -9,6 +9,7 @@ import numpy as np
 from sleek._typing import AnyArray, FloatArray, IntArray
 from sleek.cli.errors import InputError
 from sleek.cli.tables import Table
+from sleek.inputs import are_dates, texts
 
 MOST_CLASSES = 20  # different whole numbers that are taken as class labels
 CLASSIFICATION, REGRESSION = "classification", "regression"
@@ -26,7 +27,7 @@ class Target:
         """Some of the rows."""
         return Target(self.task, self.rows[positions], self.y[positions])
 
-    def baseline(self, s: FloatArray | None) -> float:
+    def baseline(self, s: FloatArray) -> float:
         """The error of a model that always says the same: the most frequent class, or the mean."""
         if self.task == REGRESSION:
             return float(np.average((self.y - np.average(self.y, weights=s)) ** 2, weights=s))
@@ -41,7 +42,7 @@ def learn_target(table: Table, name: str, task: str | None) -> Target:
     to predict; `task` overrules that.
     """
     values = table.numbers(name) if task == REGRESSION else table.values(name)
-    if values.dtype.kind in "Mm":
+    if values.dtype.kind in "Mm" or (values.dtype.kind == "O" and are_dates(_present(values))):
         raise InputError(f"{table.source}: the target {name!r} holds dates: a number or a class is needed.")
     if values.dtype.kind != "f":
         return _checked(table, name, _words(table, name))
@@ -66,6 +67,10 @@ def known_target(table: Table, name: str, classes: AnyArray | None) -> Target:
     if len(target.rows) == 0:
         raise InputError(f"{table.source}: the target {name!r} has no value in any row.")
     return target
+
+
+def _present(values: AnyArray) -> list[str]:
+    return [text for text in texts(values) if text is not None]
 
 
 def _words(table: Table, name: str) -> Target:

@@ -61,11 +61,12 @@ def train(table: Table, choices: Choices) -> Fitted:
     notes, absent = list(table.notes), table.n_rows - len(everything.rows)
     if absent:
         notes.append(f"{absent} rows without a value of {choices.target!r} are left out")
+    weights = _weights(table, choices.weight, everything)
     kept, held = _split(everything, choices)
-    target = everything.part(kept)
+    kept = kept[weights[kept] > 0]  # medians and levels are not learnt from rows of no weight either
+    target, s = everything.part(kept), weights[kept]
     columns, inputs = _learn_inputs(table, names, choices, target.rows)
     X = inputs.transform({name: values[target.rows] for name, values in columns.items()})
-    s = _weights(table, choices.weight, target)
     begin = time.perf_counter()
     estimator, heard = _fit(X, target, s, table, choices)
     seconds = time.perf_counter() - begin
@@ -162,20 +163,23 @@ def _note_counters(columns: Mapping[str, AnyArray]) -> list[str]:
     ]
 
 
-def _weights(table: Table, name: str | None, target: Target) -> FloatArray | None:
+def _weights(table: Table, name: str | None, target: Target) -> FloatArray:
+    """A weight for each row of the target."""
     if name is None:
-        return None
+        return np.ones(len(target.rows))
     weights = table.numbers(name)[target.rows]
     bad = ~(weights >= 0)
     if bad.any():
         position = int(np.argmax(bad))
         value = weights[position].item()
         raise table.refuse(name, int(target.rows[position]), value, "a weight of at least 0 is needed")
+    if not weights.any():
+        raise InputError(f"{table.source}: the weight {name!r} is 0 in every row.")
     return weights
 
 
 def _fit(
-    X: FloatArray, target: Target, s: FloatArray | None, table: Table, choices: Choices
+    X: FloatArray, target: Target, s: FloatArray, table: Table, choices: Choices
 ) -> tuple[LowRankLSSVC | LowRankLSSVR, list[str]]:
     """The fitted estimator, and the warnings that were heard."""
     estimator = (LowRankLSSVC if target.task == CLASSIFICATION else LowRankLSSVR)(
