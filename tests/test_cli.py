@@ -279,6 +279,18 @@ def test_scores_of_two_classes_and_numbers(folder):
     np.testing.assert_array_equal([float(row["prediction"]) for row in rows], model.predict(X))
 
 
+def test_kept_columns_keep_their_types(folder, tmp_path):
+    frame = pd.read_csv(folder / "new.csv").assign(code="007")
+    frame.to_parquet(tmp_path / "new.parquet")
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    arguments = ("predict", folder / "price.json", "--keep", "count,age,code", "-o", tmp_path / "out.parquet")
+    sleek_run(*arguments, tmp_path / "new.parquet")
+    written = pd.read_parquet(tmp_path / "out.parquet")
+    pd.testing.assert_frame_equal(written[["count", "age", "code"]], frame[["count", "age", "code"]])
+    sleek_run(*arguments, tmp_path / "new.csv")
+    assert pd.read_parquet(tmp_path / "out.parquet")["code"].tolist() == ["007"] * len(frame)
+
+
 def test_levels_never_seen_are_noted(folder, tmp_path):
     (tmp_path / "new.csv").write_text("colour,age\npink,30\nred,40\npink,50\n")
     result = sleek_run("predict", folder / "price.json", tmp_path / "new.csv")
@@ -318,7 +330,7 @@ def test_evaluation_of_classes(folder):
     assert [line["precision"] for line in scores["per_class"]] == pytest.approx(precision)
     printed = sleek_run("evaluate", folder / "species.json", folder / "new.csv").stdout
     assert f"{100 * scores['accuracy']:.1f} % right" in printed
-    assert "actual \\ predicted" in printed
+    assert "lines are actual, columns predicted classes" in printed
 
 
 def test_evaluation_of_numbers(folder):

@@ -37,7 +37,7 @@ FILES = {
     "not_model.json": '{"format": "something else"}',
     "broken.json": '{"format": "sleek-model", ',
 }
-FIT = ("-t", "y", "--units", "2", "--basis", "simplex")
+FIT = ("-t", "y", "--units", "2", "--basis", "simplex", "--jobs", "1")
 
 
 @pytest.fixture(scope="module")

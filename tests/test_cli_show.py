@@ -78,7 +78,7 @@ def test_cells_of_slopes():
     assert column_part(model, INPUTS, 1).cells == ["blue > red 2", "·"]
     text = printed(model)
     assert re.search(r"offsets +colour +age", text)
-    assert "slopes per unit of the column" in text
+    assert "unit = tanh(z), z = offsets + Σ slopes·x; slopes in the columns" in " ".join(text.split())
 
 
 def test_the_whole_table():
@@ -100,12 +100,26 @@ def test_heads_of_classifiers():
     assert re.search(r"1 +b \+0.2 +c -0.3 ", text)
 
 
-def test_narrow_screens_show_what_matters_most():
-    model = model_of(GaussianRBF(), GAUSSIAN)
-    text = printed(model, 30)
-    assert "±" not in text.split("centre")[0]
-    assert "not shown without --all: age" in " ".join(text.split())
-    assert "30 ± 8.33" in printed(model, 30, everything=True)
+def test_on_narrow_screens_columns_go_on_below():
+    lines = printed(model_of(GaussianRBF(), GAUSSIAN), 30).splitlines()
+    heads = [line.split() for line in lines if line.startswith("unit")]
+    assert heads[:2] == [["unit", "weight", "colour"], ["unit", "age"]]
+
+
+def test_columns_of_little_influence_are_shown_on_request():
+    names = [f"column_{number}" for number in range(9)]
+    inputs = Inputs(tuple(NumberColumn(name, 0.0) for name in names))
+    units = Units({"centers": np.zeros((1, 9)), "shapes": np.ones((1, 9))})
+    influence = {"influence": {name: float(number) for number, name in enumerate(names)}}
+    model = KernelModel(
+        GaussianRBF(), units, np.ones((1, 1)), np.zeros(1), 1.0, None, True, names, inputs, metadata=influence
+    )
+    head, rest = printed(model, 80).split("centre")
+    shown = re.findall(r"column_\d", head)
+    assert shown == names[::-1][: len(shown)]
+    assert 4 <= len(shown) < 9
+    assert "not shown without --all: " + ", ".join(names[::-1][len(shown) :]) in " ".join(rest.split())
+    assert re.findall(r"column_\d", printed(model, 80, everything=True)) == names[::-1]
 
 
 def test_without_metadata_columns_are_in_their_own_order():

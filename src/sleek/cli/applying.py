@@ -86,7 +86,7 @@ def predict(
     clash = sorted(set(kept) & set(said))
     if clash:
         raise InputError(f"{table.source} has a column {clash[0]!r} already: do not --keep it.")
-    return {name: table.words(name) for name in kept} | said, notes
+    return {name: table.original(name) for name in kept} | said, notes
 
 
 def _outputs(model: KernelModel, X: FloatArray, scores: bool) -> dict[str, Any]:

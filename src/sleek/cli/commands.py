@@ -211,7 +211,7 @@ def show(
         str | None, typer.Option(help="Explain the prediction for a row of a file: data.csv:1")
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="All columns, not only what there is room for.")
+        bool, typer.Option("--all", help="All columns, not only those that matter most.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -90,6 +90,9 @@ class CsvTable(Table):
         stripped = (text.strip() for text in self._texts(name))
         return [None if text in MISSING else text for text in stripped]
 
+    def original(self, name: str) -> list[str | None]:
+        return self.words(name)
+
     def numbers(self, name: str) -> FloatArray:
         numbers, row = self._parse(name)
         if row is not None:

@@ -32,7 +32,10 @@ class ParquetTable(Table):
         return f"row {row + 1}"
 
     def words(self, name: str) -> list[str | None]:
-        return texts(self._table.column(name).to_pylist())
+        return texts(self.original(name))
+
+    def original(self, name: str) -> list[Any]:
+        return list(self._table.column(name).to_pylist())
 
     def numbers(self, name: str) -> FloatArray:
         values = self.values(name)

@@ -79,10 +79,10 @@ def show_scores(scores: dict[str, Any], console: Console) -> None:
     mistakes = round(scores["error"] * scores["rows"])
     console.print(
         f"{scores['rows']:,} rows: {100 * scores['accuracy']:.1f} % right, {mistakes:,} mistakes "
-        f"({100 * scores['error']:.1f} %)"
+        f"({100 * scores['error']:.1f} %); lines are actual, columns predicted classes"
     )
     table = RichTable(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("actual \\ predicted", style="bold")
+    table.add_column("actual", style="bold")
     shown = scores["classes"][:MOST_SHOWN]
     for label in shown:
         table.add_column(plain(str(label)), justify="right")

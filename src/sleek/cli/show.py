@@ -13,17 +13,30 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from sleek._typing import FloatArray
+from sleek.bases.base import Basis
 from sleek.bases.distance import DistanceBasis
+from sleek.bases.formula import expression
 from sleek.cli.applying import inputs_of
 from sleek.cli.output import plain, short, signed
 from sleek.inputs import CategoryColumn, Column, Inputs
 from sleek.model import KernelModel
 
+ENOUGH = 4  # columns shown even if they do not fit side by side
 HIDDEN = 8  # names of columns that are not shown
 WIDEST = 24  # characters of a cell
 FLAT = 0.95  # a unit that keeps this much three deviations away from its centre does not look at a column
 FAINT = 0.05  # a slope that changes a unit's argument by less than this per deviation is not worth printing
 NOTHING = "·"
+WRITTEN = {
+    "add": "({} + {})".format,
+    "subtract": "({} - {})".format,
+    "multiply": "{}·{}".format,
+    "negate": "-{}".format,
+    "absolute": "|{}|".format,
+    "exp": "exp({})".format,
+    "tanh": "tanh({})".format,
+    "maximum": "max({}, {})".format,
+}
 
 
 @dataclass(frozen=True)
@@ -40,7 +53,7 @@ class Part:
 
 
 def show_model(model: KernelModel, console: Console, everything: bool = False) -> None:
-    """Print the model's sum and its units, heaviest first, with as many columns as there is room for."""
+    """Print the model's sum and its units, heaviest first, with the columns of most influence."""
     inputs = inputs_of(model)
     influence = numbers_of(model, "influence")
     order = sorted(range(len(inputs.columns)), key=lambda i: -influence.get(inputs.columns[i].name, 0.0))
@@ -48,10 +61,13 @@ def show_model(model: KernelModel, console: Console, everything: bool = False) -
     names, *weights = _weight_parts(model)
     blocks = _blocks(names, weights, [column_part(model, inputs, i) for i in order], console.width)
     console.print(f"{len(model.units)} {model.basis.name} units: {_head(model)}\n")
-    for block in blocks if everything else blocks[:1]:
+    shown = 0 if not everything else len(blocks)
+    while shown < len(blocks) and sum(len(block) - 1 for block in blocks[:shown]) < ENOUGH + len(weights):
+        shown += 1
+    for block in blocks[:shown]:
         console.print(_table(block, heaviest))
         console.print()
-    hidden = [] if everything else [part.heading for block in blocks[1:] for part in block[1:]]
+    hidden = [part.heading for block in blocks[shown:] for part in block[1:]]
     for sentence in _legend(model, hidden, bool(influence)):
         console.print(sentence, style="dim")
 
@@ -251,10 +267,26 @@ def _legend(model: KernelModel, hidden: list[str], ordered: bool) -> list[str]:
             sentences.append("levels: those at which the unit is more than half as strong as at its best")
     else:
         names = " / ".join(_by_feature(model))
-        sentences.append(f"{names} per unit of the column; {NOTHING} too small to matter")
+        sentences.append(f"{_formula(model.basis)}{names} in the columns; {NOTHING} too small to matter")
     if ordered:
         sentences.append("columns in the order of their influence: what shuffling one does to the outputs")
     if hidden:
         listed = ", ".join(hidden[:HIDDEN]) + (", …" if len(hidden) > HIDDEN else "")
         sentences.append(f"not shown without --all: {listed}")
     return sentences
+
+
+def _formula(basis: Basis) -> str:
+    """What a unit computes, if the basis has a formula.
+
+    >>> from sleek import Sigmoidal
+    >>> _formula(Sigmoidal())
+    'unit = tanh(z), z = offsets + Σ slopes·x; '
+    """
+    if basis.formula is None:
+        return ""
+    start, term, profile = (
+        expression(part).fold(str, WRITTEN)
+        for part in (basis.formula.start, basis.formula.term, basis.formula.profile)
+    )
+    return f"unit = {profile}, z = {start} + Σ {term}; "

@@ -45,6 +45,10 @@ class Table(ABC):
         """A column as text, None where it is missing."""
 
     @abstractmethod
+    def original(self, name: str) -> list[Any]:
+        """A column to be written out again: as it was, None where it is missing."""
+
+    @abstractmethod
     def numbers(self, name: str) -> FloatArray:
         """A column that has to hold finite numbers, NaN where one is missing."""
 
