@@ -34,7 +34,7 @@ from sleek.saved import dumps
 
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "export.md"
 BASES = ("gaussian_rbf", "robust_rbf", "sigmoidal", "simplex")
-N_UNITS, N_ROWS, ROUNDS, BEST_OF = 10, 4096, 4, 200
+N_UNITS, N_ROWS, BEST_OF = 10, 4096, 300
 
 CLOCK = """
 #define _POSIX_C_SOURCE 199309L
@@ -52,15 +52,14 @@ LOOP = """
 int main(int argc, char **argv) {
     static REAL rows[N_ROWS][N_FEATURES];
     double best = 1e9, sum = 0;
-    int round, repeat, n;
+    int round, n;
     if (fread(rows, sizeof rows, 1, stdin) != 1) return 1;
     SETUP
     (void)argc; (void)argv;
     for (round = 0; round < BEST_OF; ++round) {
         double begin = seconds();
-        for (repeat = 0; repeat < ROUNDS; ++repeat)
-            for (n = 0; n < N_ROWS; ++n) { PREDICT }
-        double taken = (seconds() - begin) / ROUNDS / N_ROWS;
+        for (n = 0; n < N_ROWS; ++n) { PREDICT }
+        double taken = (seconds() - begin) / N_ROWS;
         if (taken < best) best = taken;
     }
     printf("%.3f %.17g\\n", 1e9 * best, sum);
@@ -120,7 +119,6 @@ def loop(folder: Path, before: str, setup: str, predict: str, X: NDArray[Any], *
         "REAL": "double" if X.dtype == np.float64 else "float",
         "N_ROWS": N_ROWS,
         "N_FEATURES": X.shape[1],
-        "ROUNDS": ROUNDS,
         "BEST_OF": BEST_OF,
     }
     code = LOOP
@@ -140,10 +138,10 @@ def text_size(folder: Path) -> int:
     return int(run(["size", "size.o"], folder).splitlines()[1].split()[0])
 
 
-def python_time(predict: Callable[[NDArray[Any]], Any], X: NDArray[Any], repeats: int = 300) -> float:
+def python_time(predict: Callable[[NDArray[Any]], Any], X: NDArray[Any], repeats: int = 20) -> float:
     """Nanoseconds for a call with one row, the best of several rounds."""
     best = np.inf
-    for _ in range(7):
+    for _ in range(BEST_OF):
         begin = time.perf_counter()
         for n in range(repeats):
             predict(X[n : n + 1])

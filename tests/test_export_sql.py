@@ -164,5 +164,9 @@ def test_bad_requests_are_refused():
     for bad in ("", "a\0b", 3):
         with pytest.raises(ValueError, match="must be named by text without null characters"):
             to_sql(zoo.handmade(), keep=[bad])
+    with pytest.raises(ValueError, match='The column "prediction_score" cannot be both kept and predicted'):
+        to_sql(zoo.handmade(), keep=["prediction_score"], scores=True)
+    with pytest.raises(ValueError, match="64 bits with a sign, which is too few for 18446744073709551615"):
+        to_sql(zoo.handmade(labels=np.array([0, 2**64 - 1], dtype=np.uint64)))
     with pytest.raises(ValueError, match="SQL has no text with null characters"):
         to_sql(zoo.handmade(labels=("a", "b\0c")))

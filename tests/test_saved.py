@@ -73,6 +73,7 @@ def test_labels_keep_their_kind(labels):
     assert_same(model, loads(dumps(model)))
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=4, max_size=4))
 def test_every_finite_number_comes_back(numbers):
     model = replace(zoo.handmade(), theta=np.array(numbers[:2])[:, None], b=np.array(numbers[2:3]))

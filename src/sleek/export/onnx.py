@@ -62,7 +62,7 @@ def to_onnx(model: KernelModel, dtype: DTypeLike = "float32", name: str = "sleek
             initializers(graph),
         ),
         opset_imports=[helper.make_opsetid("", OPSET if model.inputs is None else OPSET_TEXT)],
-        ir_version=8,
+        ir_version=8 if model.inputs is None else 9,
         producer_name="sleek",
         producer_version=__version__,
         doc_string=title(model),

@@ -187,11 +187,21 @@ class _Statement:
         return what.fold(leaf, self.operators)
 
     def answer(self, name: str, scores: bool) -> list[str]:
+        columns = self.answers(name, scores)
+        for word in columns:
+            if word in self.keep:
+                raise ValueError(
+                    f"The column {word} cannot be both kept and predicted: choose another `name`."
+                )
+        return [f"{value} AS {word}" for word, value in columns.items()]
+
+    def answers(self, name: str, scores: bool) -> dict[str, str]:
+        """The predicted columns: quoted name and value."""
         outputs = [f"t.{self.name('y', k)}" for k in range(len(self.model.b))]
         labels = [label_literal(label) for label in labels_of(self.model)]
         if not labels:
             names = [name] if self.model.flat else [f"{name}_{k}" for k in range(len(outputs))]
-            return [f"{output} AS {quoted(word)}" for output, word in zip(outputs, names, strict=True)]
+            return {quoted(word): output for output, word in zip(outputs, names, strict=True)}
         if len(labels) == 2:
             choice = f"CASE {outputs[0]} > 0 WHEN TRUE THEN {labels[1]} WHEN FALSE THEN {labels[0]} END"
             names = [f"{name}_score"]
@@ -199,8 +209,8 @@ class _Statement:
             whens = [f"WHEN {output} THEN {label}" for output, label in zip(outputs, labels, strict=True)]
             choice = f"CASE {self.dialect.greatest}({', '.join(outputs)}) {' '.join(whens)} END"
             names = [f"{name}_score_{k}" for k in range(len(outputs))]
-        extra = [f"{output} AS {quoted(word)}" for output, word in zip(outputs, names, strict=True)]
-        return [f"{choice} AS {quoted(name)}", *(extra if scores else [])]
+        extra = {quoted(word): output for output, word in zip(outputs, names, strict=True)}
+        return {quoted(name): choice, **(extra if scores else {})}
 
 
 def _operators(dialect: Dialect, tanh_by_exp: bool) -> dict[str, Callable[..., str]]:
@@ -266,4 +276,8 @@ def label_literal(label: Any) -> str:
         return text_literal(label)
     if isinstance(label, bool):
         return str(label).upper()
-    return number_literal(label) if isinstance(label, float) else str(label)
+    if isinstance(label, float):
+        return number_literal(label)
+    if not -(2**63) <= label < 2**63:
+        raise ValueError(f"Whole numbers in SQL have 64 bits with a sign, which is too few for {label}.")
+    return str(label)
