@@ -3,8 +3,11 @@
 import csv
 import io
 import json
+import re
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -330,7 +333,7 @@ def test_evaluation_of_classes(folder):
     assert [line["precision"] for line in scores["per_class"]] == pytest.approx(precision)
     printed = sleek_run("evaluate", folder / "species.json", folder / "new.csv").stdout
     assert f"{100 * scores['accuracy']:.1f} % right" in printed
-    assert "lines are actual, columns predicted classes" in printed
+    assert "(lines: actual, columns: predicted)" in printed
 
 
 def test_evaluation_of_numbers(folder):
@@ -408,3 +411,27 @@ def test_help_imports_nothing_heavy():
     )
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
     assert output.endswith("set()\n")
+
+
+def test_the_documentation_is_what_happens(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    text = (Path(__file__).parents[1] / "docs" / "cli.md").read_text()
+    blocks = re.findall(r"```(python|console)\n(.*?)```", text, flags=re.DOTALL)
+    commands = 0
+    for language, block in blocks:
+        if language == "python":
+            exec(compile(block, "docs/cli.md", "exec"), {})
+            continue
+        for line, documented in re.findall(r"^\$ sleek (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE):
+            arguments = shlex.split(line.partition(" | ")[0])
+            result = sleek_run(*arguments, code=2 if documented.startswith("sleek: ") else 0)
+            said = result.stdout + result.stderr
+            assert words(documented) <= words(said), line
+            commands += 1
+    assert commands == text.count("$ sleek ") > 5
+
+
+def words(text):
+    """The words of an output: numbers depend on the machine a little."""
+    return set(re.findall(r"[a-zA-Zα-ω²_]{2,}", text))

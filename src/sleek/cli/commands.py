@@ -128,11 +128,11 @@ def fit(
     report = fitted.report | {"file": None if output is None else str(output), "bytes": len(content)}
     if output is not None:
         write_bytes(content, output)
-    say_notes(fitted.notes)
     to_stdout = output is not None and str(output) == STDOUT
     if as_json and not to_stdout:
         print_json(report | {"notes": fitted.notes})
     else:
+        say_notes(fitted.notes)
         show_fit(report, fitted.inputs, screen(stderr=to_stdout))
 
 
@@ -194,10 +194,10 @@ def evaluate(
 
     one_stdin(model, data)
     scores, notes = applying.evaluate(applying.load_model(str(model)), read_table(str(data)), target)
-    say_notes(notes)
     if as_json:
         print_json(scores | {"notes": notes})
     else:
+        say_notes(notes)
         show_scores(scores, screen())
 
 

@@ -79,7 +79,7 @@ def show_scores(scores: dict[str, Any], console: Console) -> None:
     mistakes = round(scores["error"] * scores["rows"])
     console.print(
         f"{scores['rows']:,} rows: {100 * scores['accuracy']:.1f} % right, {mistakes:,} mistakes "
-        f"({100 * scores['error']:.1f} %); lines are actual, columns predicted classes"
+        "(lines: actual, columns: predicted)"
     )
     table = RichTable(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("actual", style="bold")

@@ -21,7 +21,7 @@ from sleek.cli.output import plain, short, signed
 from sleek.inputs import CategoryColumn, Column, Inputs
 from sleek.model import KernelModel
 
-ENOUGH = 4  # columns shown even if they do not fit side by side
+ENOUGH = 6  # columns shown even if they do not fit side by side
 HIDDEN = 8  # names of columns that are not shown
 WIDEST = 24  # characters of a cell
 FLAT = 0.95  # a unit that keeps this much three deviations away from its centre does not look at a column
@@ -166,17 +166,23 @@ def _level_strengths(model: KernelModel, place: slice) -> FloatArray:
 
 
 def _best_levels(strengths: FloatArray, levels: list[str]) -> str:
-    """The levels at which at least half of a unit is left.
+    """The levels at which at least half of a unit is left; if that is all of them, the best and the worst.
 
     >>> _best_levels(np.array([1.0, 0.1, 0.2]), ["red", "blue", "green"])
     'red'
     >>> _best_levels(np.array([1.0, 0.1, 0.6]), ["red", "blue", "green"])
     'not blue'
+    >>> _best_levels(np.array([1.0, 0.9, 0.8]), ["red", "blue", "green"])
+    'red > green ×0.8'
     """
     kept = [level for level, strength in zip(levels, strengths, strict=True) if strength >= 0.5]
-    if len(kept) == len(levels):
-        return NOTHING
     lost = [level for level in levels if level not in kept]
+    if strengths.min() > FLAT:
+        return NOTHING
+    if not lost:
+        return (
+            f"{levels[int(strengths.argmax())]} > {levels[int(strengths.argmin())]} ×{short(strengths.min())}"
+        )
     return f"not {', '.join(lost)}" if len(lost) < len(kept) else ", ".join(kept)
 
 
@@ -264,7 +270,7 @@ def _legend(model: KernelModel, hidden: list[str], ordered: bool) -> list[str]:
             f"centre ± distance at which the unit is half as strong; {NOTHING} it does not matter"
         )
         if any(isinstance(column, CategoryColumn) for column in inputs_of(model).columns):
-            sentences.append("levels: those at which the unit is more than half as strong as at its best")
+            sentences.append("levels: at least half as strong there; a > b ×0.8: at b 0.8 as strong as at a")
     else:
         names = " / ".join(_by_feature(model))
         sentences.append(f"{_formula(model.basis)}{names} in the columns; {NOTHING} too small to matter")
