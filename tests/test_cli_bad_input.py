@@ -191,6 +191,13 @@ def test_exit_codes_and_streams(folder, tmp_path):
     assert shell("nonsense").returncode == 2
 
 
+def test_terminals_that_know_no_greek(folder):
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
+    done = shell("show", folder / "m.json", env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "+ ? weight ? unit" in done.stdout
+
+
 def test_a_pipe(folder):
     data = (folder / "good.csv").read_text()
     done = shell("predict", folder / "m.json", "-", input=data)

@@ -58,8 +58,9 @@ def say_notes(notes: Sequence[str]) -> None:
 
 
 def print_json(result: Mapping[str, Any]) -> None:
-    """One JSON object on standard output."""
-    print(json.dumps(result, ensure_ascii=False, allow_nan=False))
+    """One JSON object on standard output, in UTF-8 whatever the terminal speaks."""
+    text = json.dumps(result, ensure_ascii=False, allow_nan=False)
+    write_bytes(f"{text}\n".encode(), None)
 
 
 @contextmanager
