@@ -5,15 +5,36 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
+def printed(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+
+
 def test_import_pulls_in_nothing_heavy():
-    # scikit-learn imports pandas where it is installed, and pandas imports pyarrow: that is not ours to judge
-    heavy = "numba torch dask onnx matplotlib pyarrow typer sklearn.metrics"
-    code = "import sys; sys.modules['pandas'] = None; import sleek; "
-    code += f"print([name for name in '{heavy}'.split() if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+    heavy = "numba torch dask onnx matplotlib pyarrow typer rich sklearn.metrics"
+    code = (
+        "import sys, sklearn.base; before = set(sys.modules); from sleek import LowRankLSSVC; "
+        f"print(set('{heavy}'.split()) & (set(sys.modules) - before))"
+    )
+    assert printed(code) == "set()\n"
+
+
+def test_the_package_alone_imports_nothing_but_the_standard_library():
+    code = "import sys, sleek; print(sleek.__version__, {'numpy', 'scipy', 'sklearn'} & set(sys.modules))"
+    assert printed(code).endswith(" set()\n")
+
+
+def test_public_names():
+    import sleek
+
+    assert set(sleek.__all__) <= set(dir(sleek))
+    assert {name for name in sleek.__all__ if getattr(sleek, name) is None} == set()
+    with pytest.raises(AttributeError, match="module 'sleek' has no attribute 'LowRankSVC'"):
+        _ = sleek.LowRankSVC
 
 
 def test_a_small_fit_does_not_import_numba():
@@ -21,7 +42,7 @@ def test_a_small_fit_does_not_import_numba():
         "import sys, sleek; from sleek.datasets import make_ripley; "
         "sleek.LowRankLSSVC(3).fit(*make_ripley(250)); print('numba' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+    assert printed(code) == "False\n"
 
 
 def test_readme_snippets_run():

@@ -1,36 +1,28 @@
 """sleek: sparse least-squares kernel machines.
 
 Kernel machines with a handful of learnable units instead of thousands of support vectors.
+
+The public names are imported when the first of them is used. Importing the package itself is then a matter of
+milliseconds: `sleek --help` and the completion of shell commands do not wait for SciPy and scikit-learn.
 """
 
-from sleek.bases.base import Basis, Parameter, Units
-from sleek.bases.gaussian_rbf import GaussianRBF
-from sleek.bases.robust_rbf import RobustRBF
-from sleek.bases.sigmoidal import Sigmoidal
-from sleek.bases.simplex import Simplex
-from sleek.dense import LSSVC, LSSVR
-from sleek.estimators import LowRankLSSVC, LowRankLSSVR
-from sleek.files import ParquetSource
-from sleek.model import KernelModel
-from sleek.trainers.alternating import Alternating
-from sleek.trainers.varpro import VariableProjection
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sleek._public import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> Any:
+        public = import_module("sleek._public")
+        if name == "__all__":
+            return public.__all__
+        if name in public.__all__:
+            return getattr(public, name)
+        raise AttributeError(f"module 'sleek' has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return [*globals(), *import_module("sleek._public").__all__]
+
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "LSSVC",
-    "LSSVR",
-    "Alternating",
-    "Basis",
-    "GaussianRBF",
-    "KernelModel",
-    "LowRankLSSVC",
-    "LowRankLSSVR",
-    "Parameter",
-    "ParquetSource",
-    "RobustRBF",
-    "Sigmoidal",
-    "Simplex",
-    "Units",
-    "VariableProjection",
-]

@@ -21,6 +21,7 @@ from sleek.files import ParquetSource
 from sleek.fitting import Fitted, Request, fit
 from sleek.model import KernelModel
 from sleek.progress import Reporter
+from sleek.saved import training_record
 from sleek.sources import RowsAtHand, canonical
 from sleek.targets import Targets
 from sleek.trainers import TRAINERS
@@ -203,6 +204,7 @@ class LowRankLSSVM(BaseEstimator):
             classes=classes,
             flat=flat,
             feature_names=None if names is None else tuple(names.tolist()),
+            trained_by=training_record(self),
         )
         self._publish(fitted, data.coding, inverse, flat)
         if not fitted.training.converged:

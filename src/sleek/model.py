@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +14,10 @@ from sleek.bases.base import Basis, Units
 from sleek.sources import rows_per_block
 from sleek.targets import decide
 from sleek.workers import Workers, single_threaded_blas
+
+if TYPE_CHECKING:
+    from sleek.explain import Explanation
+    from sleek.inputs import Inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +40,13 @@ class KernelModel:
     flat : bool
         Whether outputs are one column that users expect as a 1D array.
     feature_names : tuple of str or None
+    inputs : Inputs or None
+        How the columns of a table become features, if the model was trained on a table. It is saved and
+        exported with the model; the methods here take features, ``model.inputs.transform(table)``.
+    trained_by : mapping or None
+        What trained the model: names, versions and settings, as plain values.
+    metadata : mapping
+        Anything else worth keeping with the model, as plain values.
 
     Examples
     --------
@@ -55,6 +68,9 @@ class KernelModel:
     classes: AnyArray | None
     flat: bool
     feature_names: tuple[str, ...] | None = None
+    inputs: Inputs | None = None
+    trained_by: Mapping[str, Any] | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for array in (*self.units.arrays.values(), self.theta, self.b):
@@ -87,6 +103,45 @@ class KernelModel:
         if self.classes is not None:
             return self.classes[decide(Y)]
         return Y[:, 0] if self.flat else Y
+
+    def save(self, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None) -> None:
+        """Write the model as JSON, which `sleek.load` reads back to the bit; see docs/format.md.
+
+        The file is written beside `path` and then renamed, so that nobody ever reads half of it.
+
+        Parameters
+        ----------
+        path : path of the file
+        metadata : mapping of plain values, default: the model's own
+            What else to keep with the model.
+        """
+        from sleek.saved import save
+
+        save(self, path, metadata)
+
+    def export(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write the model as a program, in the language that the path ends in; see docs/export.md.
+
+        Parameters
+        ----------
+        path : path ending in .onnx, .h, .sql or .py
+        **options
+            Those of `to_onnx`, `to_c`, `to_sql` or `to_python` of `sleek.export`.
+        """
+        from sleek.export import write
+
+        write(self, path, **options)
+
+    def explain(self, X: AnyArray) -> Explanation:
+        """What every unit contributes to the outputs for a row or several, and the model's slopes there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_features,) or (n_samples, n_features)
+        """
+        from sleek.explain import explain
+
+        return explain(self, X)
 
     def _outputs(self, X: AnyArray, n_jobs: int) -> FloatArray:
         size = rows_per_block(len(X))

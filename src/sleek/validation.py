@@ -211,3 +211,25 @@ def check_memory(n_rows: int, machine: int | None) -> None:
             "Use LowRankLSSVC or LowRankLSSVR, whose memory does not grow with the square of the rows, "
             "or fewer rows."
         )
+
+
+def check_rows(X: Any, n_features: int, names: Collection[str] | None) -> FloatArray:
+    """One row or several, as a matrix of finite numbers with the model's features."""
+    try:
+        rows = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Rows must be numbers, one for each of {n_features} features, got {X!r:.80}."
+        ) from None
+    if rows.ndim not in (1, 2) or rows.shape[-1] != n_features:
+        known = f" ({', '.join(map(repr, names))})" if names is not None and len(names) <= 20 else ""
+        raise ValueError(
+            f"A row must have the model's {n_features} features{known}: give a row of shape ({n_features},) "
+            f"or several of shape (n, {n_features}), got shape {rows.shape}."
+        )
+    rows = np.atleast_2d(rows)
+    bad = np.argwhere(~np.isfinite(rows))
+    if len(bad):
+        row, feature = bad[0].tolist()
+        raise ValueError(f"Rows must be finite, got {rows[row, feature]} in row {row}, feature {feature}.")
+    return rows

@@ -16,6 +16,7 @@ from scipy.optimize import Bounds
 from sklearn.base import BaseEstimator
 
 from sleek._typing import FloatArray
+from sleek.bases.formula import Formula
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,9 @@ class Basis(BaseEstimator, ABC):
     parameters: ClassVar[tuple[Parameter, ...]]
     auto_shapes: ClassVar[tuple[float, ...]] = (1.0,)  # tried by shape="auto", in units of 1/features
     draft_iterations: ClassVar[int] = 30  # enough training to compare settings
+    formula: ClassVar[Formula | None] = (
+        None  # for export and local slopes; None if it cannot be written as one
+    )
 
     @abstractmethod
     def start(self, centers: FloatArray, shape: float, rng: np.random.Generator) -> Units:

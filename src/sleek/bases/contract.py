@@ -145,6 +145,21 @@ class BasisContract:
         np.testing.assert_array_equal(basis.features(other, raw), basis.features(X, raw))
         np.testing.assert_allclose(basis.features(X, raw), basis.features(scaling.apply(X), units))
 
+    def test_formula_says_what_features_say(self) -> None:
+        basis, X, units = self.problem()
+        if basis.formula is not None:
+            np.testing.assert_allclose(
+                basis.formula.values(X, units), basis.features(X, units), rtol=1e-9, atol=1e-12
+            )
+
+    def test_formula_has_the_slopes_of_finite_differences(self) -> None:
+        basis, X, units = self.problem()
+        if basis.formula is not None:
+            gradient, step = basis.formula.gradient(X, units), 1e-6
+            for i, e in enumerate(step * np.eye(D)):
+                rise = basis.features(X + e, units) - basis.features(X - e, units)
+                np.testing.assert_allclose(gradient[:, :, i], rise / (2 * step), rtol=1e-5, atol=1e-7)
+
     def test_it_can_be_cloned_and_pickled(self) -> None:
         basis, X, units = self.problem()
         for copy in (clone(basis), pickle.loads(pickle.dumps(basis))):

@@ -6,6 +6,9 @@ import numpy as np
 
 from sleek._typing import FloatArray
 from sleek.bases.distance import DistanceBasis
+from sleek.bases.formula import Formula, exp, names
+
+_x, _z, _centers, _shapes = names("x z centers shapes")
 
 
 class RobustRBF(DistanceBasis):
@@ -23,6 +26,7 @@ class RobustRBF(DistanceBasis):
     name: ClassVar[str] = "robust_rbf"
     auto_shapes: ClassVar[tuple[float, ...]] = (0.5, 2.0)
     power: ClassVar[int] = 1
+    formula: ClassVar[Formula] = Formula(term=_shapes * abs(_x - _centers), profile=exp(-_z))
 
     def profile(self, Z: FloatArray) -> FloatArray:
         Phi: FloatArray = np.exp(np.negative(Z, out=Z), out=Z)

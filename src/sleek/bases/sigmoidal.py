@@ -7,6 +7,9 @@ import numpy as np
 from sleek import kernels
 from sleek._typing import FloatArray
 from sleek.bases.base import Basis, Coordinates, Parameter, Scaling, Units
+from sleek.bases.formula import Formula, names, tanh
+
+_x, _z, _slopes, _offsets = names("x z slopes offsets")
 
 
 class Sigmoidal(Basis):
@@ -27,6 +30,7 @@ class Sigmoidal(Basis):
     name: ClassVar[str] = "sigmoidal"
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("slopes"), Parameter("offsets"))
     draft_iterations: ClassVar[int] = 60
+    formula: ClassVar[Formula] = Formula(term=_slopes * _x, start=_offsets, profile=tanh(_z))
 
     def start(self, centers: FloatArray, shape: float, rng: np.random.Generator) -> Units:
         slopes = rng.normal(size=centers.shape)

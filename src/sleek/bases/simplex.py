@@ -6,6 +6,9 @@ import numpy as np
 
 from sleek._typing import FloatArray
 from sleek.bases.distance import DistanceBasis
+from sleek.bases.formula import Formula, maximum, names
+
+_x, _z, _centers, _shapes = names("x z centers shapes")
 
 
 class Simplex(DistanceBasis):
@@ -25,6 +28,7 @@ class Simplex(DistanceBasis):
     name: ClassVar[str] = "simplex"
     auto_shapes: ClassVar[tuple[float, ...]] = (0.25, 0.5)
     power: ClassVar[int] = 1
+    formula: ClassVar[Formula] = Formula(term=_shapes * abs(_x - _centers), profile=maximum(0.0, 1.0 - _z))
 
     def profile(self, Z: FloatArray) -> FloatArray:
         Phi: FloatArray = np.maximum(np.subtract(1.0, Z, out=Z), 0.0, out=Z)

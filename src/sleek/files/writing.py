@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from sleek._typing import AnyArray
+from sleek.atomic import appears_when_complete
 from sleek.files.blocks import Progress
 from sleek.files.predicting import Predict, predictions
 from sleek.files.source import ParquetSource
@@ -64,7 +64,7 @@ def write_predictions(
     _check_output(source, target, keep)
     n_rows = 0
     with (
-        _appears_when_complete(target) as unfinished,
+        appears_when_complete(target) as unfinished,
         closing(predictions(source, predict, keep=keep, n_jobs=n_jobs, progress=progress)) as pairs,
         closing(_Writer(unfinished, str(target))) as writer,
     ):
@@ -85,17 +85,6 @@ def _check_output(source: ParquetSource, target: Path, keep: Sequence[str]) -> N
     taken = [name for name in keep if name.startswith(PREDICTION)]
     if taken:
         raise ValueError(f"A kept column must not be named like the predictions, got {taken[0]!r}.")
-
-
-@contextmanager
-def _appears_when_complete(target: Path) -> Iterator[Path]:
-    """A name beside the target; renamed to it at the end, removed after an error or an interrupt."""
-    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.unfinished")
-    try:
-        yield unfinished
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _named(values: AnyArray, source: ParquetSource) -> dict[str, AnyArray]:

@@ -1,0 +1,241 @@
+"""A basis written down as a formula, so that it can be differentiated and said in other languages.
+
+φ_j(x) = profile(z),  z = start_j + Σ_i term(x_i, λ_ji)
+
+A formula is built from the names of the units' arrays with ordinary operators::
+
+    x, z, centers, shapes = names("x z centers shapes")
+    Formula(term=shapes * abs(x - centers), profile=exp(-z))
+
+Whoever speaks a language supplies a word for each operator and hands them to `Expression.fold`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from sleek._typing import FloatArray
+
+if TYPE_CHECKING:
+    from sleek.bases.base import Units
+
+T = TypeVar("T")
+
+# What every language must be able to say, with the number of operands.
+OPERATORS = {
+    "add": 2,
+    "subtract": 2,
+    "multiply": 2,
+    "negate": 1,
+    "absolute": 1,
+    "exp": 1,
+    "tanh": 1,
+    "maximum": 2,
+}
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A number, a name, or an operator applied to expressions.
+
+    >>> x, c = names("x c")
+    >>> (3.0 * abs(x - c)).fold(str, {"multiply": "{}*{}".format, "absolute": "|{}|".format,
+    ...                               "subtract": "{}-{}".format})
+    '3.0*|x-c|'
+    """
+
+    operator: str  # "leaf" for a number or a name
+    operands: tuple[Expression, ...] = ()
+    leaf: str | float = 0.0
+
+    def __add__(self, other: Expression | float) -> Expression:
+        return Expression("add", (self, expression(other)))
+
+    def __radd__(self, other: float) -> Expression:
+        return expression(other) + self
+
+    def __sub__(self, other: Expression | float) -> Expression:
+        return Expression("subtract", (self, expression(other)))
+
+    def __rsub__(self, other: float) -> Expression:
+        return expression(other) - self
+
+    def __mul__(self, other: Expression | float) -> Expression:
+        return Expression("multiply", (self, expression(other)))
+
+    def __rmul__(self, other: float) -> Expression:
+        return expression(other) * self
+
+    def __neg__(self) -> Expression:
+        return Expression("negate", (self,))
+
+    def __abs__(self) -> Expression:
+        return Expression("absolute", (self,))
+
+    def fold(self, leaf: Callable[[str | float], T], operators: Mapping[str, Callable[..., T]]) -> T:
+        """The expression said in a language: `leaf` says numbers and names, `operators` the rest."""
+        if self.operator == "leaf":
+            return leaf(self.leaf)
+        return operators[self.operator](*(operand.fold(leaf, operators) for operand in self.operands))
+
+    def names(self) -> frozenset[str]:
+        """The names that occur."""
+        if self.operator == "leaf":
+            return frozenset([self.leaf]) if isinstance(self.leaf, str) else frozenset()
+        return frozenset().union(*(operand.names() for operand in self.operands))
+
+    def evaluate(self, values: Mapping[str, Any]) -> Any:
+        """The value in NumPy arithmetic, for values of the names."""
+        return self.fold(lambda leaf: values[leaf] if isinstance(leaf, str) else leaf, _NUMPY)
+
+    def derivative(self, name: str) -> Expression:
+        """∂/∂name; |·| has slope 0 at 0, and of two equal numbers the maximum follows the first."""
+        if self.operator == "leaf":
+            return expression(1.0 if self.leaf == name else 0.0)
+        inner = [operand.derivative(name) for operand in self.operands]
+        outer = _PARTIALS[self.operator](self, *self.operands)
+        total = expression(0.0)
+        for slope, change in zip(outer, inner, strict=True):
+            total = _plus(total, _times(slope, change))
+        return total
+
+    def is_piecewise_linear(self, name: str) -> bool:
+        """Whether it is linear in the name between kinks."""
+        if name not in self.names() or self.operator == "leaf":
+            return True
+        if self.operator == "multiply" and all(name in operand.names() for operand in self.operands):
+            return False
+        return self.operator not in ("exp", "tanh") and all(
+            operand.is_piecewise_linear(name) for operand in self.operands
+        )
+
+
+def expression(value: Expression | float) -> Expression:
+    """A number as an expression."""
+    return value if isinstance(value, Expression) else Expression("leaf", leaf=float(value))
+
+
+def names(words: str) -> tuple[Expression, ...]:
+    """One name for each word."""
+    return tuple(Expression("leaf", leaf=word) for word in words.split())
+
+
+def exp(operand: Expression) -> Expression:
+    """The exponential function."""
+    return Expression("exp", (operand,))
+
+
+def tanh(operand: Expression) -> Expression:
+    """The hyperbolic tangent."""
+    return Expression("tanh", (operand,))
+
+
+def maximum(first: Expression | float, second: Expression | float) -> Expression:
+    """The larger of two."""
+    return Expression("maximum", (expression(first), expression(second)))
+
+
+@dataclass(frozen=True)
+class Formula:
+    """φ_j(x) = profile(z) with z = start_j + Σ_i term(x_i, λ_ji).
+
+    Parameters
+    ----------
+    term : Expression
+        In x and the arrays that have one number for each unit and feature.
+    profile : Expression
+        In z.
+    start : Expression or float, default=0
+        In the arrays that have one number for each unit.
+
+    Examples
+    --------
+    >>> from sleek.bases.base import Units
+    >>> x, z, slopes, offsets = names("x z slopes offsets")
+    >>> formula = Formula(term=slopes * x, start=offsets, profile=tanh(z))
+    >>> units = Units({"slopes": np.array([[2.0, 0.0]]), "offsets": np.array([-2.0])})
+    >>> formula.values(np.array([[1.0, 5.0], [2.0, 5.0]]), units).round(3)
+    array([[0.   ], [0.964]])
+    >>> formula.gradient(np.array([[1.0, 5.0]]), units)
+    array([[[2., 0.]]])
+    """
+
+    term: Expression
+    profile: Expression
+    start: Expression | float = 0.0
+
+    def values(self, X: FloatArray, units: Units) -> FloatArray:
+        """Phi (n, m), in O(n·m·d) time and memory: the definition, not the fast way."""
+        Phi = self.profile.evaluate({"z": self._inner(X, units)})
+        return np.broadcast_to(np.asarray(Phi, dtype=np.float64), (len(X), len(units))).copy()
+
+    def gradient(self, X: FloatArray, units: Units) -> FloatArray:
+        """∂φ_j/∂x_i at every row, (n, m, d), in O(n·m·d) time and memory."""
+        slope = np.asarray(self.profile.derivative("z").evaluate({"z": self._inner(X, units)}))
+        term = self.term.derivative("x").evaluate({**units.arrays, "x": X[:, None, :]})
+        gradient: FloatArray = np.broadcast_to(
+            slope[..., None] * term, (len(X), len(units), X.shape[1])
+        ).astype(np.float64)
+        return gradient
+
+    def is_piecewise_linear(self) -> bool:
+        """Whether models of it are linear between kinks, so that a gradient is exact on a whole piece."""
+        return self.term.is_piecewise_linear("x") and self.profile.is_piecewise_linear("z")
+
+    def _inner(self, X: FloatArray, units: Units) -> FloatArray:
+        term = self.term.evaluate({**units.arrays, "x": X[:, None, :]})
+        terms = np.broadcast_to(term, (len(X), len(units), X.shape[1]))
+        z: FloatArray = expression(self.start).evaluate(units.arrays) + terms.sum(axis=2)
+        return z
+
+
+def _plus(a: Expression, b: Expression) -> Expression:
+    if a == expression(0.0):
+        return b
+    return a if b == expression(0.0) else a + b
+
+
+def _times(a: Expression, b: Expression) -> Expression:
+    if expression(0.0) in (a, b):
+        return expression(0.0)
+    if b == expression(1.0):
+        return a
+    return b if a == expression(1.0) else a * b
+
+
+def _sign(a: Expression) -> Expression:
+    return Expression("sign", (a,))
+
+
+def _at_least(a: Expression, b: Expression) -> Expression:
+    return Expression("at_least", (a, b))
+
+
+# The derivative of each operator by its operands; `this` is the whole expression.
+_PARTIALS: Mapping[str, Callable[..., tuple[Expression, ...]]] = {
+    "add": lambda this, a, b: (expression(1.0), expression(1.0)),
+    "subtract": lambda this, a, b: (expression(1.0), expression(-1.0)),
+    "multiply": lambda this, a, b: (b, a),
+    "negate": lambda this, a: (expression(-1.0),),
+    "absolute": lambda this, a: (_sign(a),),
+    "exp": lambda this, a: (this,),
+    "tanh": lambda this, a: (1.0 - this * this,),
+    "maximum": lambda this, a, b: (_at_least(a, b), 1.0 - _at_least(a, b)),
+}
+
+_NUMPY: Mapping[str, Callable[..., Any]] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "negate": np.negative,
+    "absolute": np.abs,
+    "exp": np.exp,
+    "tanh": np.tanh,
+    "maximum": np.maximum,
+    "sign": np.sign,
+    "at_least": lambda a, b: np.greater_equal(a, b).astype(np.float64),
+}

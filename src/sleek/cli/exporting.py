@@ -1,0 +1,55 @@
+"""`sleek export`: a saved model as a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sleek.cli.errors import InputError, blaming
+from sleek.cli.output import STDOUT
+from sleek.model import KernelModel
+
+ENDINGS = {".onnx": "onnx", ".h": "c", ".sql": "sql", ".py": "python"}
+OPTIONS = {
+    "onnx": ("name", "dtype"),
+    "c": ("name", "dtype"),
+    "sql": ("name", "table", "dialect"),
+    "python": ("name",),
+}
+
+
+def kind_of(kind: str | None, path: Path | None) -> str:
+    """The language asked for, or that of the file's ending."""
+    if kind is None:
+        kind = ENDINGS.get(path.suffix.lower()) if path is not None else None
+        if kind is None:
+            raise InputError(f"Say --to {', '.join(OPTIONS)}, or let -o end in {', '.join(ENDINGS)}.")
+    if kind == "onnx" and (path is None or str(path) == STDOUT):
+        raise InputError("ONNX is not text: name a file with -o model.onnx.")
+    return kind
+
+
+def program(model: KernelModel, kind: str, options: dict[str, str | None]) -> bytes:
+    """The bytes of the program, with those options that are not None."""
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in OPTIONS[kind]:
+            takers = ", ".join(taker for taker, names in OPTIONS.items() if name in names)
+            raise InputError(f"--{name} is for {takers}, not for {kind}.")
+    with blaming(f"export to {kind}"):
+        if kind == "onnx":
+            return _onnx(model, given)
+        from sleek.export import to_c, to_python, to_sql
+
+        writers: dict[str, Callable[..., str]] = {"c": to_c, "python": to_python, "sql": to_sql}
+        return writers[kind](model, **given).encode("utf-8")
+
+
+def _onnx(model: KernelModel, options: dict[str, str]) -> bytes:
+    try:
+        import onnx  # noqa: F401
+    except ImportError:
+        raise InputError("ONNX needs a package of its own: pip install 'sleek[onnx]'.") from None
+    from sleek.export import to_onnx
+
+    return bytes(to_onnx(model, **options).SerializeToString())

@@ -1,0 +1,208 @@
+"""A model as one C99 header: constant arrays and loops, no allocation, nothing but math.h."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from sleek._typing import AnyArray
+from sleek.bases.formula import Expression, expression
+from sleek.export.c_inputs import RowType
+from sleek.export.c_text import C_KEYWORDS, comment, literal, string
+from sleek.export.common import (
+    arrays_of,
+    bare,
+    call,
+    check_dtype,
+    check_name,
+    feature_names,
+    formula_of,
+    labels_of,
+    task,
+    title,
+)
+from sleek.model import KernelModel
+
+NAMES = ("row", "features", "labels", "larger", "outputs", "decision", "predict")  # beside the arrays'
+
+
+def to_c(model: KernelModel, dtype: DTypeLike = "float64", name: str = "model") -> str:
+    """The model as the text of a C99 header.
+
+    Two classes: ``real NAME_decision(x)`` and ``int NAME_predict(x)``, the index of the class in
+    ``NAME_labels``. More classes: ``void NAME_decision(x, y)`` fills one number for each. Regression:
+    ``real NAME_predict(x)``, or ``void NAME_predict(x, y)`` for several targets. A class index of -1 means
+    that a feature was not a number. If the model has `inputs`, x is a pointer to a struct of the table's
+    columns. The code takes a few bytes for each number of the model and no memory but the stack.
+
+    Parameters
+    ----------
+    model : KernelModel
+    dtype : "float64" or "float32", default="float64"
+    name : str, default="model"
+        The beginning of every name in the header.
+
+    Examples
+    --------
+    >>> from sleek import LowRankLSSVC, export
+    >>> from sleek.datasets import make_ripley
+    >>> model = LowRankLSSVC(3, C=10.0, random_state=0).fit(*make_ripley(100, random_state=0)).model_
+    >>> text = export.to_c(model, dtype="float32", name="ripley")
+    >>> [line for line in text.splitlines() if line.startswith("static inline int")]
+    ['static inline int ripley_predict(const float x[2]) {']
+    """
+    formula, dtype = formula_of(model), check_dtype(dtype)
+    check_name(name, C_KEYWORDS)
+    real = "double" if dtype == np.float64 else "float"
+    arrays = arrays_of(model, dtype)
+    units = {key: arrays[key] for key in model.units.arrays}
+    row = None if model.inputs is None else RowType(model.inputs, name, real, dtype, [*NAMES, *arrays])
+    sizes = {"N_FEATURES": model.n_features, "N_UNITS": len(model.units), "N_OUTPUTS": len(model.b)}
+    if model.classes is not None:
+        sizes["N_CLASSES"] = len(model.classes)
+    upper = name.upper()
+    parts = [
+        _about(model),
+        f"#ifndef {upper}_H\n#define {upper}_H\n\n#include <math.h>",
+        "\n".join(f"#define {upper}_{key} {size}" for key, size in sizes.items()),
+        *([] if row is None else [row.declaration()]),
+        *([] if model.classes is None else [_labels(labels_of(model), name)]),
+        *(_constant(f"{name}_{key}", array.T, real) for key, array in units.items()),
+        *(_constant(f"{name}_{key}", arrays[key], real) for key in ("theta", "b")),
+        _outputs(model, formula.term, expression(formula.start), formula.profile, name, real, arrays),
+        *([] if row is None else [row.conversion()]),
+        *_functions(model, name, real, row),
+        f"#endif /* {upper}_H */\n",
+    ]
+    return "\n\n".join(parts)
+
+
+def _about(model: KernelModel) -> str:
+    names = feature_names(model) if model.inputs is None else ()
+    takes = f"{model.n_features} finite numbers" if model.inputs is None else "a row of a table"
+    lines = [
+        f"/* {title(model)} C99, needs math.h alone.",
+        f" * It predicts {task(model)} from {takes}.",
+        *(f" *   x[{i}]: {comment(feature)}" for i, feature in enumerate(names)),
+        *(f" *   class {i}: {comment(repr(label))}" for i, label in enumerate(labels_of(model))),
+        " */",
+    ]
+    return "\n".join(lines)
+
+
+def _labels(labels: list[Any], name: str) -> str:
+    """The labels as an array of the simplest type that holds them."""
+    if isinstance(labels[0], str):
+        kind, words = "char *const", [string(label) for label in labels]
+    elif isinstance(labels[0], float):
+        kind, words = "double", [literal(label, np.dtype(np.float64)) for label in labels]
+    elif max(labels) >= 2**63:
+        kind, words = "unsigned long long", [f"{label}ULL" for label in labels]
+    elif min(labels) > -(2**31) and max(labels) < 2**31:
+        kind, words = "long", [f"{int(label)}L" for label in labels]
+    else:
+        least = "(-9223372036854775807LL - 1)"
+        kind = "long long"
+        words = [least if label == -(2**63) else f"{label}LL" for label in labels]
+    return f"static const {kind} {name}_labels[{len(labels)}] = {{{', '.join(words)}}};"
+
+
+def _constant(name: str, array: AnyArray, real: str) -> str:
+    dimensions = "".join(f"[{size}]" for size in array.shape)
+    if array.ndim == 1:
+        body = ", ".join(literal(number, array.dtype) for number in array)
+    else:
+        rows = [", ".join(literal(number, array.dtype) for number in row.ravel()) for row in array]
+        body = "\n    {" + "},\n    {".join(rows) + "}\n"
+    return f"static const {real} {name}{dimensions} = {{{body}}};"
+
+
+def _outputs(
+    model: KernelModel,
+    term: Expression,
+    start: Expression,
+    profile: Expression,
+    name: str,
+    real: str,
+    arrays: Mapping[str, AnyArray],
+) -> str:
+    """The function that all others call: every unit once, added to every output.
+
+    Units run in the innermost loop, where nothing waits for the sum before: about twice as fast as features.
+    """
+    suffix, dtype = ("f" if real == "float" else ""), arrays["b"].dtype
+    operators: dict[str, Callable[..., str]] = {
+        "add": "({} + {})".format,
+        "subtract": "({} - {})".format,
+        "multiply": "({} * {})".format,
+        "negate": "(-{})".format,
+        "absolute": call(f"fabs{suffix}"),
+        "exp": call(f"exp{suffix}"),
+        "tanh": call(f"tanh{suffix}"),
+        "maximum": call(f"{name}_larger"),
+    }
+
+    def leaf(value: str | float) -> str:
+        if isinstance(value, float):
+            return literal(value, dtype)
+        if value in ("x", "z"):
+            return {"x": "x[i]", "z": "z[j]"}[value]
+        return f"{name}_{value}[i][j]" if arrays[value].ndim == 2 else f"{name}_{value}[j]"
+
+    def say(what: Expression) -> str:
+        return bare(what.fold(leaf, operators))
+
+    larger = (
+        f"static inline {real} {name}_larger({real} a, {real} b) {{\n"
+        "    return a > b ? a : b; /* not a number stays so */\n}\n\n"
+    )
+    body = say(profile)
+    helper = larger if f"{name}_larger" in body else ""
+    m, d, k = len(model.units), model.n_features, len(model.b)
+    return f"""{helper}static inline void {name}_outputs(const {real} *x, {real} *y) {{
+    {real} z[{m}];
+    int i, j, k;
+    for (j = 0; j < {m}; ++j) z[j] = {say(start)};
+    for (i = 0; i < {d}; ++i)
+        for (j = 0; j < {m}; ++j) z[j] += {say(term)};
+    for (k = 0; k < {k}; ++k) y[k] = {name}_b[k];
+    for (j = 0; j < {m}; ++j) {{
+        const {real} unit = {body};
+        for (k = 0; k < {k}; ++k) y[k] += {name}_theta[j][k] * unit;
+    }}
+}}"""
+
+
+def _functions(model: KernelModel, name: str, real: str, row: RowType | None) -> list[str]:
+    """The documented functions: decision and predict for classes, predict for numbers."""
+    k = len(model.b)
+    argument = f"const {real} x[{model.n_features}]" if row is None else row.argument
+    call = f"{'' if row is None else row.prepare}    {name}_outputs(x, y);\n"
+    single = f"    {real} y[1];\n{call}    return y[0];\n}}"
+    if model.classes is None:
+        if model.flat:
+            return [
+                f"/* The predicted number. */\nstatic inline {real} {name}_predict({argument}) {{\n{single}"
+            ]
+        about = f"/* The {k} predicted numbers, into y. */\n"
+        return [f"{about}static inline void {name}_predict({argument}, {real} y[{k}]) {{\n{call}}}"]
+    if k == 1:
+        return [
+            f"/* Above 0 speaks for class 1, else for class 0. */\n"
+            f"static inline {real} {name}_decision({argument}) {{\n{single}",
+            "/* The class, 0 or 1; -1 if a feature is not a number. */\n"
+            f"static inline int {name}_predict({argument}) {{\n"
+            f"    {real} y[1];\n{call}    return y[0] > 0 ? 1 : y[0] <= 0 ? 0 : -1;\n}}",
+        ]
+    return [
+        "/* One number for each class, into y: the largest wins. */\n"
+        f"static inline void {name}_decision({argument}, {real} y[{k}]) {{\n{call}}}",
+        "/* The class with the largest number, of equal ones the first; -1 if a feature is not a number. */\n"
+        f"static inline int {name}_predict({argument}) {{\n"
+        f"    {real} y[{k}];\n    int k, best = 0;\n{call}"
+        f"    for (k = 1; k < {k}; ++k) if (y[k] > y[best]) best = k;\n"
+        "    return y[best] == y[best] ? best : -1;\n}",
+    ]

@@ -1,0 +1,122 @@
+"""A model as a graph of plain ONNX operators, not yet in ONNX's own classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sleek._typing import AnyArray
+from sleek.bases.formula import Expression, expression
+from sleek.export.common import arrays_of, each_column, formula_of, narrowed
+from sleek.inputs import Inputs
+from sleek.model import KernelModel
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operator: what it reads, what it writes, and its attributes."""
+
+    operator: str
+    inputs: tuple[str, ...]
+    output: str
+    attributes: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes in order, and the constants they read. Results are known by the names that `add` gives."""
+
+    prefix: str = ""
+    nodes: list[Node] = field(default_factory=list)
+    constants: dict[str, AnyArray] = field(default_factory=dict)
+
+    def add(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
+        """Apply an operator; the name of its result."""
+        result = output or f"{self.prefix}{operator.lower()}_{len(self.nodes)}"
+        self.nodes.append(Node(operator, inputs, result, attributes))
+        return result
+
+    def constant(self, value: Any, dtype: Any, name: str = "constant") -> str:
+        """A constant; its name."""
+        result = f"{self.prefix}{name}_{len(self.constants)}"
+        self.constants[result] = np.asarray(value, dtype=dtype)
+        return result
+
+
+def add_features(graph: Graph, inputs: Inputs, names: list[str], dtype: Any) -> str:
+    """The features (n, d) of the table's columns, each (n, 1): numbers, and categories as strings."""
+    places = iter(names)
+
+    def number(column: Any) -> str:
+        value = next(places)
+        if column.fill is None:
+            return value
+        fill = graph.constant(narrowed("fill", column.fill, dtype), dtype, "fill")
+        return graph.add("Where", graph.add("IsNaN", value), fill, value)
+
+    def category(column: Any) -> str:
+        levels = graph.constant([column.levels], object, "levels")
+        equal = graph.add("Equal", next(places), levels)
+        return graph.add("Cast", equal, to=dtype)
+
+    return graph.add("Concat", *each_column(inputs.columns, number, category), axis=1)
+
+
+def add_outputs(graph: Graph, model: KernelModel, X: str, dtype: Any) -> str:
+    """The outputs (n, k) for features X (n, d); O(n·n_units·n_features) memory."""
+    formula, arrays = formula_of(model), arrays_of(model, dtype)
+    names = {key: graph.constant(array, dtype, key) for key, array in arrays.items()}
+    names["x"] = graph.add("Unsqueeze", X, graph.constant([1], np.int64, "axes"))  # (n, 1, d)
+    operators: dict[str, Callable[..., str]] = {
+        "add": lambda a, b: graph.add("Add", a, b),
+        "subtract": lambda a, b: graph.add("Sub", a, b),
+        "multiply": lambda a, b: graph.add("Mul", a, b),
+        "negate": lambda a: graph.add("Neg", a),
+        "absolute": lambda a: graph.add("Abs", a),
+        "exp": lambda a: graph.add("Exp", a),
+        "tanh": lambda a: graph.add("Tanh", a),
+        "maximum": lambda a, b: graph.add("Max", a, b),
+    }
+
+    def say(what: Expression) -> str:
+        return what.fold(
+            lambda leaf: names[leaf] if isinstance(leaf, str) else graph.constant(leaf, dtype, "number"),
+            operators,
+        )
+
+    axes = graph.constant([2], np.int64, "axes")
+    names["z"] = graph.add("ReduceSum", say(formula.term), axes, keepdims=0)  # (n, m)
+    if expression(formula.start) != expression(0.0):
+        names["z"] = graph.add("Add", names["z"], say(expression(formula.start)))
+    product = graph.add("MatMul", say(formula.profile), names["theta"])
+    return graph.add("Add", product, names["b"])
+
+
+def add_answer(graph: Graph, model: KernelModel, outputs: str, names: list[str], dtype: Any) -> None:
+    """What scikit-learn's converters give: label and scores, or the numbers (n, k)."""
+    if model.classes is None:
+        graph.add("Identity", outputs, output=names[0])
+        return
+    labels = graph.constant(onnx_labels(model), onnx_labels(model).dtype, "labels")
+    if len(model.classes) == 2:
+        column = graph.add("Squeeze", outputs, graph.constant([1], np.int64, "axes"))
+        above = graph.add("Greater", column, graph.constant(0.0, dtype, "number"))
+        code = graph.add("Cast", above, to=np.dtype(np.int64))
+    else:
+        code = graph.add("ArgMax", outputs, axis=1, keepdims=0)
+    graph.add("Identity", outputs, output=names[1])
+    graph.add("Gather", labels, code, output=names[0])
+
+
+def onnx_labels(model: KernelModel) -> AnyArray:
+    """Class labels as scikit-learn's converters have them: text or 64-bit whole numbers."""
+    classes = np.asarray(model.classes)
+    if classes.dtype.kind in "UO":
+        return classes.astype(object)
+    whole = [int(label) for label in classes.tolist()]
+    if whole != classes.tolist() or not -(2**63) <= min(whole) <= max(whole) < 2**63:
+        raise ValueError(f"ONNX labels are text or 64-bit whole numbers, got {classes.tolist()}.")
+    return np.array(whole, dtype=np.int64)

@@ -1,0 +1,128 @@
+"""A model as an ONNX file of plain operators. Needs onnx: ``pip install 'sleek[onnx]'``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from sleek import __version__
+from sleek.export.common import check_dtype, check_name, each_column, title
+from sleek.export.graph import Graph, add_answer, add_features, add_outputs, onnx_labels
+from sleek.model import KernelModel
+
+OPSET = 13  # the first with all operators in their present form
+OPSET_TEXT = 19  # the first that compares text
+
+
+def to_onnx(model: KernelModel, dtype: DTypeLike = "float32", name: str = "sleek") -> Any:
+    """The model as an ``onnx.ModelProto`` that any ONNX runtime can run.
+
+    A classifier has the outputs ``label`` (n,), 64-bit whole numbers or text, and ``scores``, (n, 1) for two
+    classes and else (n, n_classes); regression has ``variable`` (n, n_outputs). The input is ``X``
+    (n, n_features), or one column (n, 1) for each of the model's `inputs`: numbers with NaN for missing,
+    categories as text. Where a feature is NaN, so are the scores, and the label means nothing.
+
+    Parameters
+    ----------
+    model : KernelModel
+    dtype : "float32" or "float64", default="float32"
+    name : str, default="sleek"
+        The name of the graph.
+
+    Examples
+    --------
+    >>> from sleek import LowRankLSSVC, export
+    >>> from sleek.datasets import make_ripley
+    >>> model = LowRankLSSVC(3, C=10.0, random_state=0).fit(*make_ripley(100, random_state=0)).model_
+    >>> [output.name for output in export.to_onnx(model).graph.output]
+    ['label', 'scores']
+    """
+    from onnx import checker, helper
+
+    dtype = check_dtype(dtype)
+    check_name(name)
+    outputs = ["variable"] if model.classes is None else ["label", "scores"]
+    graph = Graph(_prefix(model, outputs))
+    if model.inputs is None:
+        inputs, X = {"X": (dtype, model.n_features)}, "X"
+    else:
+        kinds = each_column(model.inputs.columns, lambda _: dtype, lambda _: np.dtype(object))
+        names = [column.name for column in model.inputs.columns]
+        inputs = {word: (kind, 1) for word, kind in zip(names, kinds, strict=True)}
+        X = add_features(graph, model.inputs, names, dtype)
+    add_answer(graph, model, add_outputs(graph, model, X, dtype), outputs, dtype)
+    proto = helper.make_model(
+        helper.make_graph(
+            nodes(graph),
+            name,
+            [_value(word, kind, [None, size]) for word, (kind, size) in inputs.items()],
+            _outputs(model, outputs, dtype),
+            initializers(graph),
+        ),
+        opset_imports=[helper.make_opsetid("", OPSET if model.inputs is None else OPSET_TEXT)],
+        ir_version=8 if model.inputs is None else 9,
+        producer_name="sleek",
+        producer_version=__version__,
+        doc_string=title(model),
+    )
+    checker.check_model(proto, full_check=True)
+    return proto
+
+
+def _prefix(model: KernelModel, outputs: list[str]) -> str:
+    """How names inside the graph begin, none of them a column's."""
+    columns = [] if model.inputs is None else [column.name for column in model.inputs.columns]
+    for word in columns:
+        if word in outputs or not word:
+            raise ValueError(
+                f"A column named {word!r} cannot be an ONNX input, since outputs are called "
+                f"{' and '.join(map(repr, outputs))} and no name is empty: rename it before training."
+            )
+    prefix = "sleek_"
+    while any(word.startswith(prefix) for word in columns):
+        prefix += "_"
+    return prefix
+
+
+def nodes(graph: Graph) -> list[Any]:
+    """The graph's nodes in ONNX's class."""
+    from onnx import helper
+
+    return [
+        helper.make_node(node.operator, list(node.inputs), [node.output], **attributes(node.attributes))
+        for node in graph.nodes
+    ]
+
+
+def attributes(found: dict[str, Any]) -> dict[str, Any]:
+    """Attributes with array types as ONNX numbers them."""
+    return {key: element(value) if isinstance(value, np.dtype) else value for key, value in found.items()}
+
+
+def element(dtype: Any) -> int:
+    """ONNX's number for the type of an array's elements."""
+    from onnx import TensorProto, helper
+
+    return int(TensorProto.STRING) if dtype.kind == "O" else int(helper.np_dtype_to_tensor_dtype(dtype))
+
+
+def initializers(graph: Graph) -> list[Any]:
+    """The graph's constants in ONNX's class."""
+    from onnx import numpy_helper
+
+    return [numpy_helper.from_array(array, key) for key, array in graph.constants.items()]
+
+
+def _outputs(model: KernelModel, names: list[str], dtype: Any) -> list[Any]:
+    if model.classes is None:
+        return [_value(names[0], dtype, [None, len(model.b)])]
+    scores = _value(names[1], dtype, [None, len(model.b)])
+    return [_value(names[0], onnx_labels(model).dtype, [None]), scores]
+
+
+def _value(name: str, dtype: Any, shape: list[int | None]) -> Any:
+    from onnx import helper
+
+    return helper.make_tensor_value_info(name, element(dtype), shape)

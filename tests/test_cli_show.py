@@ -1,0 +1,212 @@
+"""Models and explanations on the screen say what the numbers say."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from sleek import GaussianRBF, KernelModel, LowRankLSSVR, RobustRBF, Sigmoidal, Simplex, Units
+from sleek.cli import app
+from sleek.cli.show import column_part, half_distance, show_model
+from sleek.inputs import CategoryColumn, Inputs, NumberColumn
+
+INPUTS = Inputs((NumberColumn("age", 40.0), CategoryColumn("colour", ("blue", "green", "red"))))
+METADATA = {"target": "price", "deviation": {"age": 10.0}, "influence": {"age": 0.1, "colour": 0.9}}
+
+
+def model_of(basis, units, theta=((2.0,), (-1.5,)), b=(0.25,), classes=None, metadata=METADATA):
+    theta, b = np.array(theta), np.array(b)
+    return KernelModel(
+        basis=basis,
+        units=Units({name: np.array(array, dtype=float) for name, array in units.items()}),
+        theta=theta,
+        b=b,
+        C=1.0,
+        classes=None if classes is None else np.array(classes),
+        flat=len(b) == 1,
+        feature_names=INPUTS.feature_names,
+        inputs=INPUTS,
+        metadata=metadata,
+    )
+
+
+GAUSSIAN = {
+    "centers": [[30, 0.9, 0.1, 0.0], [55, 0.5, 0.5, 0.5]],
+    "shapes": [[0.01, 3, 3, 3], [0, 1e-3, 1e-3, 1e-3]],
+}
+SIGMOIDAL = {"slopes": [[0.2, 1.0, 0.0, -1.0], [1e-4, 0.0, 0.01, 0.0]], "offsets": [-6.0, 0.5]}
+
+
+def printed(model, width=80, **options):
+    stream = io.StringIO()
+    show_model(model, Console(width=width, markup=False, highlight=False, file=stream), **options)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("basis", [GaussianRBF(), RobustRBF(), Simplex()], ids=lambda basis: basis.name)
+def test_a_unit_is_half_as_strong_at_its_width(basis):
+    units = {"centers": np.array([[30.0, 0, 0, 0]]), "shapes": np.array([[0.03, 0, 0, 0]])}
+    cell = column_part(model_of(basis, units, theta=[[1.0]]), INPUTS, 0).cells[0]
+    center, width = map(float, cell.split(" ± "))
+    exact = (half_distance(basis) / 0.03) ** (1 / basis.power)
+    assert (center, width) == (30.0, pytest.approx(exact, rel=5e-3))
+    at_half = np.array([[30.0 + exact, 0, 0, 0]])
+    np.testing.assert_allclose(basis.features(at_half, Units(units)), 0.5, rtol=1e-9)
+
+
+def test_cells_of_distances():
+    model = model_of(GaussianRBF(), GAUSSIAN)
+    assert column_part(model, INPUTS, 0).cells == ["30 ± 8.33", "·"]
+    assert column_part(model, INPUTS, 1).cells == ["blue", "·"]
+
+
+def test_levels_are_those_at_which_the_unit_is_strong():
+    basis, units = GaussianRBF(), {"centers": [[0, 0.7, 0.6, -0.5]], "shapes": [[0, 1, 1, 1]]}
+    model = model_of(basis, units, theta=[[1.0]])
+    values = model.features(np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]))[:, 0]
+    assert (values / values.max() >= 0.5).tolist() == [True, True, False]
+    assert column_part(model, INPUTS, 1).cells == ["not red"]
+
+
+def test_cells_of_slopes():
+    model = model_of(Sigmoidal(), SIGMOIDAL)
+    assert column_part(model, INPUTS, 0).cells == ["+0.2", "·"]
+    assert column_part(model, INPUTS, 1).cells == ["blue > red 2", "·"]
+    text = printed(model)
+    assert re.search(r"offsets +colour +age", text)
+    assert "unit = tanh(z), z = offsets + Σ slopes·x; slopes in the columns" in " ".join(text.split())
+
+
+def test_the_whole_table():
+    lines = [line.rstrip() for line in printed(model_of(GaussianRBF(), GAUSSIAN)).splitlines()]
+    assert lines[0] == "2 gaussian_rbf units: price = 0.25 + Σ weight · unit"
+    assert lines[2].split() == ["unit", "weight", "colour", "age"]
+    assert lines[3].split() == ["0", "+2", "blue", "30", "±", "8.33"]
+    assert lines[4].split() == ["1", "-1.5", "·", "·"]
+
+
+def test_heads_of_classifiers():
+    two = model_of(GaussianRBF(), GAUSSIAN, classes=["no", "yes"])
+    assert "price is yes where 0.25 + Σ weight · unit > 0, else no" in printed(two, 120)
+    theta = [[1.0, -2.0, 0.5], [0.1, 0.2, -0.3]]
+    three = model_of(GaussianRBF(), GAUSSIAN, theta=theta, b=[0.1, 0.2, 0.3], classes=["a", "b", "c"])
+    text = printed(three, 120)
+    assert "the class with the largest b + Σ weight · unit; b: a +0.1, b +0.2, c +0.3" in text
+    assert re.search(r"0 +a \+1 +b -2 ", text)
+    assert re.search(r"1 +b \+0.2 +c -0.3 ", text)
+
+
+def test_on_narrow_screens_columns_go_on_below():
+    lines = printed(model_of(GaussianRBF(), GAUSSIAN), 30).splitlines()
+    heads = [line.split() for line in lines if line.startswith("unit")]
+    assert heads[:2] == [["unit", "weight", "colour"], ["unit", "age"]]
+
+
+def test_columns_of_little_influence_are_shown_on_request():
+    names = [f"column_{number}" for number in range(9)]
+    inputs = Inputs(tuple(NumberColumn(name, 0.0) for name in names))
+    units = Units({"centers": np.zeros((1, 9)), "shapes": np.ones((1, 9))})
+    influence = {"influence": {name: float(number) for number, name in enumerate(names)}}
+    model = KernelModel(
+        GaussianRBF(), units, np.ones((1, 1)), np.zeros(1), 1.0, None, True, names, inputs, metadata=influence
+    )
+    head, rest = printed(model, 80).split("centre")
+    shown = re.findall(r"column_\d", head)
+    assert shown == names[::-1][: len(shown)]
+    assert 4 <= len(shown) < 9
+    assert "not shown without --all: " + ", ".join(names[::-1][len(shown) :]) in " ".join(rest.split())
+    assert re.findall(r"column_\d", printed(model, 80, everything=True)) == names[::-1]
+
+
+def test_without_metadata_columns_are_in_their_own_order():
+    text = printed(
+        model_of(GaussianRBF(), GAUSSIAN, metadata={"influence": "high", "deviation": {"age": "x"}})
+    )
+    assert re.search(r"unit +weight +age +colour", text)
+    assert "influence" not in text
+
+
+def test_names_cannot_speak_to_the_terminal():
+    inputs = Inputs((NumberColumn("a\x1b[31mred[bold]", 0.0),))
+    units = Units({"centers": np.zeros((1, 1)), "shapes": np.ones((1, 1))})
+    model = KernelModel(
+        GaussianRBF(), units, np.ones((1, 1)), np.zeros(1), 1.0, None, True, inputs.feature_names, inputs
+    )
+    text = printed(model)
+    assert "\x1b" not in text
+    assert "[bold]" in text
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("show")
+    model_of(GaussianRBF(), GAUSSIAN).save(folder / "m.json")
+    theta = [[1.0, -2.0, 0.5], [0.1, 0.2, -0.3]]
+    three = model_of(GaussianRBF(), GAUSSIAN, theta=theta, b=[0.1, 0.2, 0.3], classes=["a", "b", "c"])
+    three.save(folder / "three.json")
+    (folder / "data.csv").write_text("colour,age\nred,33\nblue,31\n,\n")
+    return folder
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def test_json_holds_all_numbers(saved):
+    found = json.loads(run("show", saved / "m.json", "--json"))
+    assert found["units"] == {name: np.array(array, float).tolist() for name, array in GAUSSIAN.items()}
+    assert (found["theta"], found["b"]) == ([[2.0], [-1.5]], [0.25])
+    assert found["features"] == ["age", "colour=blue", "colour=green", "colour=red"]
+    assert found["metadata"] == METADATA
+
+
+def test_a_row_of_a_file_is_the_same_as_its_values(saved):
+    by_file = run("show", saved / "m.json", "--explain", f"{saved / 'data.csv'}:2")
+    assert by_file == run("show", saved / "m.json", "--row", "age=31,colour=blue")
+    assert run("show", saved / "m.json", "--explain", f"{saved / 'data.csv'}:3") == run(
+        "show", saved / "m.json", "--row", ""
+    )
+
+
+def test_an_explanation_adds_up(saved):
+    model = model_of(GaussianRBF(), GAUSSIAN)
+    x = INPUTS.transform({"age": [31], "colour": ["blue"]})
+    found = json.loads(run("show", saved / "m.json", "--row", "age=31,colour=blue", "--json"))
+    assert found["prediction"] == pytest.approx(model.predict(x)[0])
+    assert np.sum(found["contributions"]) + found["b"][0] == pytest.approx(found["prediction"])
+    assert found["features"] == {"age": 31, "colour=blue": 1, "colour=green": 0, "colour=red": 0}
+    text = run("show", saved / "m.json", "--row", "age=31,colour=blue")
+    red = model.predict(INPUTS.transform({"age": [31], "colour": ["red"]}))[0] - model.predict(x)[0]
+    assert re.search(rf"colour +blue .*red {red:.3g}", text)
+    slope = (model.predict(x + np.array([[1e-6, 0, 0, 0]])) - model.predict(x))[0] / 1e-6
+    assert re.search(rf"age +31 +{slope:.3g} per unit", text)
+    assert re.search(rf"sum +\+{found['prediction']:.3g}", text)
+
+
+def test_of_several_classes_winner_and_runner_up_are_explained(saved):
+    text = run("show", saved / "three.json", "--row", "age=31,colour=blue")
+    assert text.startswith("prediction: a\n")
+    assert re.search(r"value +for a +for c", text)
+
+
+def test_more_units_than_fit_are_summed_up(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    model = LowRankLSSVR(20, basis="gaussian_rbf", C=1.0, random_state=0).fit(X, X[:, 0]).model_
+    model.save(tmp_path / "m.json")
+    text = run("show", tmp_path / "m.json", "--row", "x0=1,x1=0")
+    numbers = [
+        float(line.split()[-1 if "█" not in line else -2])
+        for line in text.splitlines()
+        if "unit " in line[:5]
+    ]
+    more = float(re.search(r"8 more +(\S+)", text)[1])
+    b = float(re.search(r"\nb +(\S+)", text)[1])
+    assert len(numbers) == 12
+    assert sum(numbers) + more + b == pytest.approx(model.predict([[1, 0]])[0], abs=0.02)
