@@ -83,6 +83,7 @@ class KernelModel:
 
     def features(self, X: AnyArray) -> FloatArray:
         """Phi (n, n_units): the value of every unit at every row, in float32 for float32 rows."""
+        X = np.asarray(X)
         if X.dtype != np.float32:
             X = X.astype(np.float64, copy=False)
         return self.basis.features(X, self.units)
