@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_info
 
 from sleek.bases.base import Scaling
 from sleek.moments import Moments
-from sleek.sampling import Draw, Sample
+from sleek.sampling import Sample, chosen_rows
 from sleek.sources import ArraySource, ScaledSource
-from sleek.targets import ClassTargets, RealTargets, decide
+from sleek.targets import ClassTargets, RealTargets, classes_and_codes, decide
 from sleek.workers import Workers, single_threaded_blas
 
 ONE = Workers(1)
@@ -186,18 +186,19 @@ def test_items_may_come_from_an_iterator():
 
 @pytest.mark.parametrize("n_rows", [100, 3_000_000])
 def test_rows_drawn_and_rows_held_out_do_not_overlap_and_have_the_size_asked_for(n_rows):
-    draw = Draw.plan(n_rows, 60, 30, seed=1)
-    data = ArraySource(
-        np.broadcast_to(0.0, (n_rows, 1)),
-        np.broadcast_to(0, n_rows),
-        np.broadcast_to(1.0, n_rows),
-        ClassTargets(2),
-        ONE,
+    drawn, held = chosen_rows(n_rows, 60, 30, seed=1)
+    assert (len(drawn), len(held)) == (60, 30)
+    assert not set(drawn) & set(held)
+    smaller, _ = chosen_rows(n_rows, 20, 0, seed=1)
+    assert set(smaller) < set(drawn)
+    zeros = np.zeros(n_rows, int)
+    data = ArraySource(np.arange(n_rows)[:, None], zeros, zeros + 1.0, ClassTargets(2))
+    np.testing.assert_array_equal(data.rows_at(drawn).X[:, 0], drawn)
+    np.testing.assert_array_equal(
+        ScaledSource(data, Scaling(np.zeros(1), np.ones(1))).rows_at(drawn).X[:, 0], drawn
     )
-    sample, held = draw.gather(data.map_reduce(lambda block: [draw.of(block)]), data.coding, ONE)
-    assert (sample.n_rows, held.n_rows) == (60, 30)
-    assert not set(sample.numbers) & set(held.numbers)
-    np.testing.assert_array_equal(sample.smallest(20).numbers, Sample.draw(data, 20, 1, ONE).numbers)
+    sample = Sample.draw(data, 60, 1, ONE)
+    np.testing.assert_array_equal(sample.smallest(20).numbers, smaller)
 
 
 def blas_threads():
@@ -224,3 +225,23 @@ def test_targets():
     real = RealTargets.of(y, np.array([1.0, 1.0]))
     np.testing.assert_allclose(real.encode(y), [[-1, 0], [1, 0]])
     np.testing.assert_allclose(real.row_errors(real.encode(y), np.zeros((2, 2))), [0.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([5, -3, 5, 0]),
+        np.array([5, -(2**62), 2**62]),
+        np.array([200, 3, 3], np.uint8),
+        np.array([True, False]),
+        np.array([0.5, 0.25, 0.5]),
+        np.array(["b", "a", "b"], object),
+    ],
+    ids=["few", "far apart", "bytes", "bool", "float", "text"],
+)
+def test_classes_and_codes_are_those_of_unique(y):
+    classes, codes = classes_and_codes(y)
+    expected, inverse = np.unique(y, return_inverse=True)
+    assert classes.dtype == expected.dtype
+    np.testing.assert_array_equal(classes, expected)
+    np.testing.assert_array_equal(codes, inverse)

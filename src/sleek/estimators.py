@@ -17,7 +17,7 @@ from sleek.files.predicting import accuracy, r_squared
 from sleek.files.survey import survey_classes, survey_numbers
 from sleek.low_rank import FLOATS, LowRankLSSVM
 from sleek.sources import ArraySource, RowsAtHand
-from sleek.targets import ClassTargets, RealTargets
+from sleek.targets import ClassTargets, RealTargets, classes_and_codes
 from sleek.trainers.base import Trainer
 from sleek.validation import (
     check_alone,
@@ -163,7 +163,7 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
         X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
         check_classification_targets(y)
         X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = classes_and_codes(y)
         check_classes(self.classes_)
         if self.class_weight is not None:
             X, codes, s = rows_that_count(X, codes, s * compute_sample_weight(self.class_weight, y))

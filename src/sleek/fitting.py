@@ -8,6 +8,7 @@ sample (twice if a feature has absurd values), once for every growth of the samp
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from sleek.growth import MOST_HELD, Grown, grow, learn, most_stages
 from sleek.init import SAMPLE_ROWS, distinct_rows, k_medoids
 from sleek.leave_one_out import LeaveOneOut, TrainedUnits, fresh_rows, leave_one_out
 from sleek.moments import ColumnMoments
-from sleek.sampling import Draw, Piece, Sample
+from sleek.sampling import Sample, chosen_rows
 from sleek.selection import Family, Report, Selection, Trial, table
 from sleek.solve import Solution, solve
 from sleek.sources import Block, ScaledSource, Source
@@ -91,7 +92,11 @@ def fit(
     report(_plan(data.n_rows, len(scaling.mean), request.trainer))
     choice, tried = _choose(sample, held, request, families, report)
     basis, start = choice.family.basis, choice.family.start
-    grown = _learn(source, held, choice, request.trainer, workers, report)
+
+    def draw(size: int) -> Sample:
+        return Sample.draw(data, size, seed, workers).scaled(scaling)  # scale a few rows, not all
+
+    grown = _learn(source, held, choice, request.trainer, draw, report)
     training, penalty = grown.training, grown.penalty
     units = basis.unscale(training.units, scaling)
     moments = unit_moments(data, basis, units)
@@ -128,22 +133,27 @@ class Survey:
         """Small data are all in the sample, and none are held out."""
         n_rows = data.n_rows
         held = 0 if n_rows < RACE_ROWS else min(round(HELD_SHARE * n_rows), MOST_HELD)
-        draw = Draw.plan(n_rows, max(HEATS[-1], RACE_ROWS), held, seed)
+        chosen = chosen_rows(n_rows, max(HEATS[-1], RACE_ROWS), held, seed)
 
         def task(block: Block) -> _Seen:
-            return _Seen(ColumnMoments.of(block.X, block.s), [draw.of(block)])
+            return _Seen(ColumnMoments.of(block.X, block.s), *([block.among(rows)] for rows in chosen))
 
         seen = data.map_reduce(task)
-        return cls(n_rows, seen.columns, *draw.gather(seen.pieces, data.coding, workers))
+        sample, out = (
+            Sample(seed, workers, data.coding, numbers, Block.joined(blocks))
+            for numbers, blocks in zip(chosen, (seen.drawn, seen.held), strict=True)
+        )
+        return cls(n_rows, seen.columns, sample, out)
 
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
     columns: ColumnMoments
-    pieces: list[Piece]
+    drawn: list[Block]
+    held: list[Block]
 
     def __add__(self, other: _Seen) -> _Seen:
-        return _Seen(self.columns + other.columns, self.pieces + other.pieces)
+        return _Seen(self.columns + other.columns, self.drawn + other.drawn, self.held + other.held)
 
 
 def _without_outliers(data: Source, survey: Survey) -> ColumnMoments:
@@ -251,12 +261,17 @@ def _choose(
 
 
 def _learn(
-    source: Source, held: Sample, choice: _Choice, trainer: Trainer, workers: Workers, report: Report
+    source: Source,
+    held: Sample,
+    choice: _Choice,
+    trainer: Trainer,
+    draw: Callable[[int], Sample],
+    report: Report,
 ) -> Grown:
     """The units, learnt on all rows or on as many as pay."""
     growth, trial = trainer.growth_factor(), choice.trial
     if growth is not None and trial is not None and held.n_rows > 0:
-        return grow(source, held, trial, trainer, growth, workers, report)
+        return grow(source, held, trial, trainer, growth, draw, report)
     begin = None if trial is None else trial.training.units
     return learn(source, choice.family, choice.penalty, trainer.fixed_pull(), trainer, report, begin)
 

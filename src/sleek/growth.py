@@ -22,7 +22,6 @@ from sleek.sampling import Sample
 from sleek.selection import Family, Trial, held_out_losses
 from sleek.sources import Source
 from sleek.trainers.base import Penalty, Trainer, Training
-from sleek.workers import Workers
 
 PAYS = 0.02
 MOST_HELD = 8192  # rows held out, a fifth of all if that is less
@@ -60,7 +59,7 @@ def grow(
     trial: Trial,
     trainer: Trainer,
     growth: float,
-    workers: Workers,
+    draw: Callable[[int], Sample],
     report: Callable[[str], None],
 ) -> Grown:
     """Train a trial's units on larger and larger samples of `source`, judged by the rows held out.
@@ -78,8 +77,7 @@ def grow(
             report(f"learning the units on all {total} rows")
             return learn(source, family, trial.penalty, pull, trainer, report, units)
         size = min(wanted, total - held.n_rows)
-        sample = Sample.draw(source, size, held.seed, workers)
-        grown = learn(sample, family, trial.penalty, pull, trainer.stage(), report, units)
+        grown = learn(draw(size), family, trial.penalty, pull, trainer.stage(), report, units)
         fresh = held_out_losses(held, family.basis, grown.training)
         gain, error = paired_gain(losses, fresh, held.rows.s)
         losses, units = fresh, grown.training.units

@@ -19,6 +19,7 @@ from sleek.bases import known_bases
 from sleek.bases.base import Basis
 from sleek.files import ParquetSource
 from sleek.fitting import Fitted, Request, fit
+from sleek.memory import keep_freed_memory
 from sleek.model import KernelModel
 from sleek.progress import Reporter
 from sleek.saved import training_record
@@ -170,6 +171,7 @@ class LowRankLSSVM(BaseEstimator):
     def _at_work(self) -> Iterator[tuple[Workers, Reporter]]:
         """Threads and a voice for a fit; attributes stay what they were if it fails."""
         name, n_jobs = type(self).__name__, check_n_jobs(self.n_jobs)
+        keep_freed_memory()
         with (
             all_or_nothing(self),
             single_threaded_blas(),

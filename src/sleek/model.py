@@ -154,8 +154,7 @@ class KernelModel:
             Y[start : start + size] = self._block_outputs(X[start : start + size])
 
         with single_threaded_blas():
-            for _ in Workers(n_jobs).map(fill, range(0, len(X), size)):
-                pass
+            Workers(n_jobs).spread(fill, range(0, len(X), size))
         return Y
 
     def _block_outputs(self, X: AnyArray) -> FloatArray:

@@ -6,13 +6,13 @@ larger one with the same seed contains the smaller one; rows held out to judge b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sleek._typing import AnyArray, FloatArray, IntArray
 from sleek.bases.base import Scaling
+from sleek.kernels import LARGE_BLOCK
 from sleek.sources import Block, ReducibleBlocks, Source
 from sleek.targets import Targets
 from sleek.workers import Workers
@@ -37,9 +37,8 @@ class Sample(ReducibleBlocks):
 
         One pass over the rows, in O(size) memory.
         """
-        chosen = Draw.plan(source.n_rows, size, 0, seed)
-        pieces = source.map_reduce(lambda block: [chosen.of(block)])
-        return chosen.gather(pieces, source.coding, workers)[0]
+        numbers, _ = chosen_rows(source.n_rows, size, 0, seed)
+        return cls(seed, workers, source.coding, numbers, source.rows_at(numbers))
 
     @property
     def n_rows(self) -> int:
@@ -68,7 +67,13 @@ class Sample(ReducibleBlocks):
 
     def scaled(self, scaling: Scaling) -> Sample:
         """The same rows in training units."""
-        return replace(self, rows=replace(self.rows, X=scaling.apply(self.rows.X)))
+        X, scaled = self.rows.X, np.empty_like(self.rows.X)
+
+        def fill(start: int) -> None:
+            scaled[start : start + LARGE_BLOCK] = scaling.apply(X[start : start + LARGE_BLOCK])
+
+        self.workers.spread(fill, range(0, len(X), LARGE_BLOCK))
+        return replace(self, rows=replace(self.rows, X=scaled))
 
     def with_weight(self, total: float) -> Sample:
         """The same rows, weighing as much as the rows they stand for."""
@@ -76,60 +81,42 @@ class Sample(ReducibleBlocks):
         return replace(self, rows=replace(self.rows, s=s))
 
 
-@dataclass(frozen=True, eq=False)
-class Draw:
-    """Which rows of a source are drawn, and which held out, decided by the number of rows alone."""
+def chosen_rows(n_rows: int, size: int, held: int, seed: int) -> tuple[IntArray, IntArray]:
+    """The sorted numbers of the rows with the `size` smallest keys, and of those with the `held` largest.
 
-    seed: int
-    low: np.uint64 | None  # rows up to this key are drawn; None: no row
-    high: np.uint64 | None  # rows from this key on are held out
+    No row is in both. O(size + held) memory: keys are uniform, so those that matter lie, almost surely, below
+    or above a bound that is known beforehand.
 
-    @classmethod
-    def plan(cls, n_rows: int, size: int, held: int, seed: int) -> Draw:
-        """Draw `size` rows of `n_rows` and hold out `held` others, in O(size + held) memory."""
-        held = min(held, n_rows)
-        size = min(size, n_rows - held)
-        largest = _smallest_key(n_rows, held, seed, inverted=True)
-        return cls(
-            seed,
-            _smallest_key(n_rows, size, seed, inverted=False),
-            None if largest is None else ~largest,
-        )
-
-    def of(self, block: Block) -> Piece:
-        """What this block contributes."""
-        numbers = np.arange(block.start, block.start + len(block))
-        keys = _keys(numbers, self.seed)
-        drawn = np.zeros(len(block), bool) if self.low is None else keys <= self.low
-        held = np.zeros(len(block), bool) if self.high is None else keys >= self.high
-        return Piece(
-            (numbers[drawn], block.take(0, drawn)),
-            (numbers[held], block.take(0, held)),
-        )
-
-    def gather(self, pieces: Sequence[Piece], targets: Targets, workers: Workers) -> tuple[Sample, Sample]:
-        """The sample and the rows held out."""
-
-        def joined(parts: list[tuple[IntArray, Block]]) -> Sample:
-            blocks = [block for _, block in parts]
-            rows = Block(
-                0,
-                np.concatenate([block.X for block in blocks]),
-                np.concatenate([block.T for block in blocks]),
-                np.concatenate([block.s for block in blocks]),
-            )
-            numbers = np.concatenate([numbers for numbers, _ in parts])
-            return Sample(self.seed, workers, targets, numbers, rows)
-
-        return joined([piece.drawn for piece in pieces]), joined([piece.held for piece in pieces])
+    >>> chosen_rows(10, 3, 2, seed=0)
+    (array([2, 4, 6]), array([3, 9]))
+    """
+    held = min(held, n_rows)
+    size = min(size, n_rows - held)
+    if size + held == n_rows and held == 0:
+        return np.arange(n_rows), np.arange(0)
+    low: list[tuple[AnyArray, IntArray]] = []
+    high: list[tuple[AnyArray, IntArray]] = []
+    for start in range(0, n_rows, CHUNK):
+        numbers = np.arange(start, min(start + CHUNK, n_rows))
+        keys = _keys(numbers, seed)
+        for found, count, order in ((low, size, keys), (high, held, ~keys)):
+            near = order <= _bound(n_rows, count)
+            found.append((order[near], numbers[near]))
+    return _first(low, size), _first(high, held)
 
 
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """The rows of one block that were drawn, and those held out, each with their numbers."""
+def _bound(n_rows: int, count: int) -> np.uint64:
+    """A key below which `count` of the rows' keys lie, but for one case in 10²⁰."""
+    share = (count + 10 * count**0.5 + 100) / n_rows if count else 0.0
+    return np.uint64(min(share, 1.0) * (2.0**64 - 2048))
 
-    drawn: tuple[IntArray, Block]
-    held: tuple[IntArray, Block]
+
+def _first(found: list[tuple[AnyArray, IntArray]], count: int) -> IntArray:
+    """The sorted numbers that belong to the `count` smallest keys."""
+    keys, numbers = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    if count < len(keys):
+        numbers = numbers[np.argpartition(keys, count)[:count]]
+    return np.sort(numbers)
 
 
 def _keys(numbers: IntArray, seed: int) -> AnyArray:
@@ -139,29 +126,3 @@ def _keys(numbers: IntArray, seed: int) -> AnyArray:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
-
-
-def _smallest_key(n_rows: int, size: int, seed: int, inverted: bool) -> np.uint64 | None:
-    """The key of rank `size` among the rows' keys (or their complements); None for rank 0.
-
-    Keys are uniform, so all that can matter lie below a bound that is almost surely high enough.
-    """
-    if size == 0:
-        return None
-    share = 1.0
-    if n_rows > CHUNK:
-        share = min(1.0, (size + 10 * size**0.5 + 100) / n_rows)
-    bound = np.uint64(min(share * 2.0**64, 2.0**64 - 2049))
-    found = []
-    for start in range(0, n_rows, CHUNK):
-        keys = _keys(np.arange(start, min(start + CHUNK, n_rows)), seed)
-        keys = ~keys if inverted else keys
-        found.append(keys if share == 1.0 else keys[keys <= bound])
-    candidates = np.concatenate(found)
-    if len(candidates) < size:  # one case in 10²⁰
-        candidates = np.concatenate(
-            [_keys(np.arange(a, min(a + CHUNK, n_rows)), seed) for a in range(0, n_rows, CHUNK)]
-        )
-        candidates = ~candidates if inverted else candidates
-    rank: np.uint64 = np.partition(candidates, size - 1)[size - 1]
-    return rank

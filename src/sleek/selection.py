@@ -123,11 +123,9 @@ class Selection:
         return float(np.average(losses, weights=folds.s))
 
     def heat(self, families: Sequence[Family]) -> list[Trial]:
-        """The best trial of each basis, all families with the same strength, side by side."""
-        alone = replace(self.sample, workers=Workers(1))
+        """The best trial of each basis, all families with the same strength."""
         best: dict[str, Trial] = {}
-        for trial in self.sample.workers.map(lambda family: self._run(alone, family, RACE_STEP), families):
-            self._remember(trial)
+        for trial in self._side_by_side([(family, RACE_STEP, None) for family in families]):
             name = trial.family.basis.name
             if name not in best or trial.loss < best[name].loss:
                 best[name] = trial
@@ -135,8 +133,22 @@ class Selection:
 
     def final(self, trials: Sequence[Trial]) -> Trial:
         """The best of another selection's trials, trained on here, and then of a line search from there."""
-        again = [self._try(trial.family, trial.step, trial.training.units) for trial in trials]
-        return self._line_search(min(again, key=lambda trial: trial.loss), go_on=True)
+        again = self._side_by_side([(trial.family, trial.step, trial.training.units) for trial in trials])
+        here = min(again, key=lambda trial: trial.loss)
+        if self.settled() is not None:
+            return here
+        begin = here.training.units
+        weaker, stronger = self._side_by_side([(here.family, here.step + d, begin) for d in (-1, 1)])
+        direction, ahead = (1, stronger) if stronger.loss < here.loss else (-1, weaker)
+        return self._climb(here, ahead, direction, lambda step: self._try(here.family, step, begin))
+
+    def _side_by_side(self, runs: Sequence[tuple[Family, int, Units | None]]) -> list[Trial]:
+        """Trials on a thread each: better than threads over the few blocks of a sample."""
+        alone = replace(self.sample, workers=Workers(1))
+        return [
+            self._remember(trial)
+            for trial in self.sample.workers.spread(lambda run: self._run(alone, *run), runs)
+        ]
 
     def smallest(self, best: Trial) -> Trial:
         """The smallest pruned model that is as good as `best` within one standard error.
@@ -170,17 +182,17 @@ class Selection:
             prior = self.pull * weight
         return Penalty(1.0 / strength if self.C is None else self.C, prior)
 
-    def _line_search(self, here: Trial, go_on: bool = False) -> Trial:
-        """The best trial along the strength; each begins anew, or goes on from the units of the first."""
+    def _line_search(self, here: Trial) -> Trial:
+        """The best trial along the strength, from `here` in the direction in which losses fall."""
         if self.settled() is not None:
             return here
-
-        def at(step: int) -> Trial:
-            return self._try(here.family, step, here.training.units if go_on else None)
-
-        direction, ahead = 1, at(here.step + 1)
+        direction, ahead = 1, self._try(here.family, here.step + 1)
         if ahead.loss >= here.loss:
-            direction, ahead = -1, at(here.step - 1)
+            direction, ahead = -1, self._try(here.family, here.step - 1)
+        return self._climb(here, ahead, direction, lambda step: self._try(here.family, step))
+
+    def _climb(self, here: Trial, ahead: Trial, direction: int, at: Callable[[int], Trial]) -> Trial:
+        """The last trial in a direction that was better than the one before."""
         while ahead.loss < here.loss - MIN_GAIN:
             here = ahead
             if here.step + direction not in STEPS:

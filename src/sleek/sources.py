@@ -1,14 +1,14 @@
 """Where rows come from, and the one way to touch them: ``source.map_reduce(task)``.
 
 A task maps a block of rows to something that can be added up. Blocks are cut by row number alone and their
-results are added in row order, whatever the number of threads, so a fit is bit-for-bit the same for any
+results are added in one order, whatever the number of threads, so a fit is bit-for-bit the same for any
 `n_jobs`. Inside a task BLAS runs on one thread: the parallel layer is here and nowhere else.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -23,6 +23,7 @@ from sleek.targets import Targets
 from sleek.workers import Workers, single_threaded_blas
 
 SMALL_BLOCK = 2048
+RUNS = 32
 
 
 def rows_per_block(n_rows: int) -> int:
@@ -35,6 +36,17 @@ def rows_per_block(n_rows: int) -> int:
     (2048, 4096)
     """
     return SMALL_BLOCK if n_rows < LARGE_BLOCK else LARGE_BLOCK
+
+
+def run_length(n_blocks: int) -> int:
+    """How many consecutive blocks are added up before their sum is added to the total.
+
+    A thread takes a run at a time. Runs do not depend on the number of threads, so neither does the result.
+
+    >>> run_length(5), run_length(245), run_length(5000)
+    (1, 7, 156)
+    """
+    return max(1, n_blocks // RUNS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +64,17 @@ class Block:
     def take(self, start: int, rows: Any) -> Block:
         """Some of the rows, as a block that begins at number `start`."""
         return Block(start, self.X[rows], self.T[rows], self.s[rows])
+
+    def among(self, numbers: IntArray) -> Block:
+        """Those of the rows whose numbers in the whole source are among these, which are sorted."""
+        first, last = np.searchsorted(numbers, (self.start, self.start + len(self)))
+        return self.take(0, numbers[first:last] - self.start)
+
+    @classmethod
+    def joined(cls, blocks: Sequence[Block]) -> Block:
+        """The rows of all blocks."""
+        X, T, s = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("X", "T", "s"))
+        return cls(0, X, T, s)
 
 
 class Summable(Protocol):
@@ -78,7 +101,11 @@ class Source(ABC):
 
     @abstractmethod
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
-        """task(block₁) + task(block₂) + …, in this order."""
+        """task(block₁) + task(block₂) + …, added up in runs of `run_length` blocks, and then run by run."""
+
+    def rows_at(self, numbers: IntArray) -> Block:
+        """The rows of these numbers, which are sorted: one pass."""
+        return Block.joined(self.map_reduce(lambda block: [block.among(numbers)]))
 
 
 class RowsAtHand(Source):
@@ -102,11 +129,14 @@ class ReducibleBlocks(Source):
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
         size = self.block_rows or rows_per_block(self.n_rows)
 
-        def run(start: int) -> Sum:
-            return task(self.block(start, size))
+        starts = range(0, self.n_rows, size)
+        length = run_length(len(starts))
+
+        def run(first: int) -> Sum:
+            return reduce(add, (task(self.block(start, size)) for start in starts[first : first + length]))
 
         with single_threaded_blas():
-            return reduce(add, self.workers.map(run, range(0, self.n_rows, size)))
+            return reduce(add, self.workers.spread(run, range(0, len(starts), length)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +166,15 @@ class ArraySource(ReducibleBlocks, RowsAtHand):
         rows = slice(start, start + n_rows)
         X = np.ascontiguousarray(self.X[rows], dtype=np.float64)
         return Block(start, X, self.targets.encode(np.ascontiguousarray(self.y[rows])), self.s[rows])
+
+    def rows_at(self, numbers: IntArray) -> Block:
+        X = np.empty((len(numbers), self.X.shape[1]))
+
+        def fill(start: int) -> None:
+            X[start : start + LARGE_BLOCK] = self.X[numbers[start : start + LARGE_BLOCK]]
+
+        self.workers.spread(fill, range(0, len(numbers), LARGE_BLOCK))
+        return Block(0, X, self.targets.encode(self.y[numbers]), self.s[numbers])
 
     def in_memory(self) -> ArraySource:
         return self

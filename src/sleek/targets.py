@@ -11,6 +11,8 @@ from sleek._typing import AnyArray, FloatArray, IntArray
 from sleek.moments import ColumnMoments
 from sleek.solve import Solution
 
+MOST_RANGE = 10_000  # of whole numbers as labels, for a table of them
+
 
 class Targets(ABC):
     """A coding of the user's target as real columns (k of them), applied block by block."""
@@ -128,3 +130,21 @@ def decide(Y: FloatArray) -> IntArray:
     """The class code that outputs Y (n, k) speak for; of equal outputs the first class wins."""
     codes: IntArray = (Y[:, 0] > 0).astype(np.int64) if Y.shape[1] == 1 else Y.argmax(axis=1)
     return codes
+
+
+def classes_and_codes(y: AnyArray) -> tuple[AnyArray, IntArray]:
+    """The sorted labels, and for each row the position of its label among them.
+
+    That of ``np.unique``, but whole numbers of a small range are looked up in a table instead of sorted.
+
+    >>> classes_and_codes(np.array([7, 3, 7, 4]))
+    (array([3, 4, 7]), array([2, 0, 2, 1]))
+    """
+    if y.dtype.kind not in "iu" or int(y.max()) - int(y.min()) > MOST_RANGE:
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes
+    shifted = y.astype(np.int64) - int(y.min())
+    seen = np.zeros(int(shifted.max()) + 1, dtype=bool)
+    seen[shifted] = True
+    position = np.cumsum(seen) - 1
+    return (np.flatnonzero(seen) + int(y.min())).astype(y.dtype), position[shifted]

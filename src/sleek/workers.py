@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
-from threading import Lock
+from threading import Event, Lock
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -42,6 +42,42 @@ class Workers:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
+    def spread(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """``list(map(function, items))``, where this thread works too and none waits for another.
+
+        For a moderate number of items whose results may all be held. An error or an interrupt lets every
+        thread finish the item it is at, then comes through. Not to be called from inside `function`.
+        """
+        if self.n_jobs == 1 or len(items) < 2:
+            return [function(item) for item in items]
+        if self._pool is None:
+            with Workers(self.n_jobs) as workers:
+                return workers.spread(function, items)
+        results: dict[int, Result] = {}
+        todo, failed = iter(range(len(items))), Event()
+
+        def work() -> None:
+            for i in todo:
+                if failed.is_set():
+                    return
+                try:
+                    results[i] = function(items[i])
+                except BaseException:
+                    failed.set()
+                    raise
+
+        others = [self._pool.submit(work) for _ in range(min(self.n_jobs, len(items)) - 1)]
+        try:
+            work()
+        except BaseException:  # an interrupt between two items, too
+            failed.set()
+            raise
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
+        return [results[i] for i in range(len(items))]
+
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
         """``map`` on the threads, results in order, never more than a few of them waiting.
 
@@ -56,9 +92,9 @@ class Workers:
             with Workers(self.n_jobs) as workers:
                 yield from workers.map(function, todo)
         else:
-            yield from self._spread(self._pool, function, todo)
+            yield from self._stream(self._pool, function, todo)
 
-    def _spread(
+    def _stream(
         self, pool: ThreadPoolExecutor, function: Callable[[Item], Result], todo: Iterator[Item]
     ) -> Generator[Result, None, None]:
         ahead = list(islice(todo, 2))

@@ -108,7 +108,8 @@ class Scaling:
 
     def apply(self, X: FloatArray) -> FloatArray:
         """Raw rows in training units."""
-        scaled: FloatArray = (X - self.mean) * self.factor
+        scaled: FloatArray = X - self.mean
+        scaled *= self.factor
         return scaled
 
     def invert(self, X: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import islice
 from operator import add
 from typing import Any
 
@@ -16,7 +17,7 @@ from sleek.files.blocks import Cut, Progress, each_block
 from sleek.files.labels import LabelCoding
 from sleek.files.source import ParquetSource
 from sleek.moments import TARGET_BLOCK
-from sleek.sources import ArraySource, Block, RowsAtHand, Sum, rows_per_block
+from sleek.sources import ArraySource, Block, RowsAtHand, Sum, rows_per_block, run_length
 from sleek.targets import Targets
 from sleek.workers import Workers, single_threaded_blas
 
@@ -73,12 +74,14 @@ class FileRows(RowsAtHand):
 
     def _over_cuts(self, task: Callable[[Cut], Sum]) -> Sum:
         source, numbers = self.source, self.labels is None
+        size = self.block_rows or rows_per_block(self.n_rows)
         return map_reduce(
             source,
             task,
             self.workers,
             self.progress,
-            self.block_rows or rows_per_block(self.n_rows),
+            size,
+            run_length(-(-self.n_rows // size)),
             features=source.features,
             numbers=source.targets if numbers else (),
             label=None if numbers else source.targets[0],
@@ -92,18 +95,23 @@ def map_reduce(
     workers: Workers,
     progress: Progress | None,
     block_rows: int = TARGET_BLOCK,
+    run: int = 1,
     **columns: Any,
 ) -> Sum:
-    """task(block₁) + task(block₂) + … over the rows of positive weight, of which only `columns` are read."""
+    """task(block₁) + task(block₂) + … over the rows of positive weight, of which only `columns` are read.
+
+    Sums are those of `run` consecutive blocks, and then of these, as in memory.
+    """
     from sleek.files.reading import Plan, chunks
 
     plan = Plan(source, weight=source.weight, threads=workers.n_jobs > 1, **columns)
     blocks = each_block(chunks(plan), block_rows, task, workers, progress, source.n_rows)
     with single_threaded_blas(), closing(blocks) as results:
-        first = next(results, None)
-        if first is None:
+        runs = (reduce(add, islice(results, run - 1), first) for first in results)
+        total = next(runs, None)
+        if total is None:
             raise ValueError(_no_rows(source))
-        return reduce(add, results, first)
+        return reduce(add, runs, total)
 
 
 def _no_rows(source: ParquetSource) -> str:
