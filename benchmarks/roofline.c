@@ -1,0 +1,200 @@
+/* The loops of sleek/kernels in C, each in a few natural forms: the fastest one is the roofline.
+ *
+ * Compiled twice by roofline.py, with -DREAL=double -DREAL_BITS=64 and with float and 32. Letters as in kernels/reference.py:
+ * X (n, d) rows, C and S (m, d) centres and shapes, Z and G (n, m) distances and weights, all row-major.
+ * dC and dS are the gradients by centres and shapes. m and d are at most MOST.
+ */
+#include <math.h>
+#include <string.h>
+
+#define MOST 64   /* units, features */
+#define TILE 128  /* rows of a transposed tile: 28 features of doubles are 28 KB */
+
+static inline REAL magnitude(REAL a) { return a < 0 ? -a : a; }
+
+/* Rows start..start+TILE of A (n, k) as columns; rows beyond n are 0. */
+static void transpose(const REAL *restrict A, long start, long n, long k, REAL T[restrict][TILE]) {
+    long rows = n - start < TILE ? n - start : TILE;
+    for (long i = 0; i < k; i++) {
+        for (long r = 0; r < rows; r++) T[i][r] = A[(start + r) * k + i];
+        for (long r = rows; r < TILE; r++) T[i][r] = 0;
+    }
+}
+
+/* Tiles with features as rows; sums of a unit in the first-level cache. */
+void distance_tiles(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, REAL *restrict Z,
+                    long n, long m, long d) {
+    static REAL T[MOST][TILE];
+    for (long start = 0; start < n; start += TILE) {
+        long rows = n - start < TILE ? n - start : TILE;
+        transpose(X, start, n, d, T);
+        for (long j = 0; j < m; j++) {
+            REAL sum[TILE] = {0};
+            for (long i = 0; i < d; i++) {
+                REAL c = C[j * d + i], s = S[j * d + i];
+                for (long r = 0; r < TILE; r++) sum[r] += s * magnitude(T[i][r] - c);
+            }
+            for (long r = 0; r < rows; r++) Z[(start + r) * m + j] = sum[r];
+        }
+    }
+}
+
+/* The same tiles, four features at a time, so that sums are read and written a quarter as often. */
+void distance_quads(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, REAL *restrict Z,
+                    long n, long m, long d) {
+    static REAL T[MOST][TILE];
+    for (long start = 0; start < n; start += TILE) {
+        long rows = n - start < TILE ? n - start : TILE;
+        transpose(X, start, n, d, T);
+        for (long j = 0; j < m; j++) {
+            const REAL *c = C + j * d, *s = S + j * d;
+            REAL sum[TILE] = {0};
+            long i = 0;
+            for (; i + 4 <= d; i += 4) {
+                REAL c0 = c[i], c1 = c[i + 1], c2 = c[i + 2], c3 = c[i + 3];
+                REAL s0 = s[i], s1 = s[i + 1], s2 = s[i + 2], s3 = s[i + 3];
+                for (long r = 0; r < TILE; r++)
+                    sum[r] += s0 * magnitude(T[i][r] - c0) + s1 * magnitude(T[i + 1][r] - c1) +
+                              s2 * magnitude(T[i + 2][r] - c2) + s3 * magnitude(T[i + 3][r] - c3);
+            }
+            for (; i < d; i++)
+                for (long r = 0; r < TILE; r++) sum[r] += s[i] * magnitude(T[i][r] - c[i]);
+            for (long r = 0; r < rows; r++) Z[(start + r) * m + j] = sum[r];
+        }
+    }
+}
+
+/* The same tiles in strips of rows whose sums stay in registers, written with the compiler's vector types:
+ * left to itself it unrolls such short loops instead of vectorising them. */
+typedef REAL vector __attribute__((vector_size(32)));
+#define WIDE ((long)(sizeof(vector) / sizeof(REAL)))
+#if REAL_BITS == 64
+typedef long long integers __attribute__((vector_size(32)));
+#define SIGN_OFF 0x7fffffffffffffffLL
+#else
+typedef int integers __attribute__((vector_size(32)));
+#define SIGN_OFF 0x7fffffff
+#endif
+static inline vector magnitudes(vector a) { return (vector)((integers)a & SIGN_OFF); }
+
+void distance_registers(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S,
+                        REAL *restrict Z, long n, long m, long d) {
+    static REAL T[MOST][TILE] __attribute__((aligned(64)));
+    for (long start = 0; start < n; start += TILE) {
+        long rows = n - start < TILE ? n - start : TILE;
+        transpose(X, start, n, d, T);
+        for (long j = 0; j < m; j++) {
+            REAL sum[TILE] __attribute__((aligned(64)));
+            for (long strip = 0; strip < TILE; strip += 8 * WIDE) {
+                vector a[8] = {{0}};
+                for (long i = 0; i < d; i++) {
+                    const vector *x = (const vector *)(T[i] + strip);
+                    REAL c = C[j * d + i], s = S[j * d + i];
+                    for (int k = 0; k < 8; k++) a[k] += s * magnitudes(x[k] - c);
+                }
+                for (int k = 0; k < 8; k++) *(vector *)(sum + strip + k * WIDE) = a[k];
+            }
+            for (long r = 0; r < rows; r++) Z[(start + r) * m + j] = sum[r];
+        }
+    }
+}
+
+/* Rows, units, features: the loop as one would write it down first, vectorised over the features. */
+void distance_plain(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, REAL *restrict Z,
+                    long n, long m, long d) {
+    for (long r = 0; r < n; r++)
+        for (long j = 0; j < m; j++) {
+            REAL sum = 0;
+            for (long i = 0; i < d; i++) sum += S[j * d + i] * magnitude(X[r * d + i] - C[j * d + i]);
+            Z[r * m + j] = sum;
+        }
+}
+
+/* g·sign(a), and 0 where a is 0. */
+static inline REAL signed_by(REAL g, REAL a) { return (a > 0 ? g : 0) - (a < 0 ? g : 0); }
+
+static void finish(const REAL *restrict S, REAL *restrict dC, long m, long d) {
+    for (long k = 0; k < m * d; k++) dC[k] *= -S[k];
+}
+
+/* Tiles of rows and of weights, transposed: a sum over the rows of a tile for every unit and feature. */
+void vjp_tiles(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, const REAL *restrict G,
+               REAL *restrict dC, REAL *restrict dS, long n, long m, long d) {
+    static REAL T[MOST][TILE], W[MOST][TILE];
+    memset(dC, 0, m * d * sizeof(REAL));
+    memset(dS, 0, m * d * sizeof(REAL));
+    for (long start = 0; start < n; start += TILE) {
+        transpose(X, start, n, d, T);
+        transpose(G, start, n, m, W);
+        for (long j = 0; j < m; j++)
+            for (long i = 0; i < d; i++) {
+                REAL c = C[j * d + i], centre = 0, shape = 0;
+                for (long r = 0; r < TILE; r++) {
+                    REAL a = T[i][r] - c, g = signed_by(W[j][r], a);
+                    centre += g;
+                    shape += g * a;
+                }
+                dC[j * d + i] += centre;
+                dS[j * d + i] += shape;
+            }
+    }
+    finish(S, dC, m, d);
+}
+
+/* The same, two features of a unit at once, so that weights are read half as often. */
+void vjp_pairs(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, const REAL *restrict G,
+               REAL *restrict dC, REAL *restrict dS, long n, long m, long d) {
+    static REAL T[MOST][TILE], W[MOST][TILE];
+    memset(dC, 0, m * d * sizeof(REAL));
+    memset(dS, 0, m * d * sizeof(REAL));
+    for (long start = 0; start < n; start += TILE) {
+        transpose(X, start, n, d, T);
+        transpose(G, start, n, m, W);
+        for (long j = 0; j < m; j++)
+            for (long i = 0; i < d; i += 2) {
+                long k = i + 1 < d ? i + 1 : i;
+                REAL c = C[j * d + i], c2 = C[j * d + k], centre = 0, shape = 0, centre2 = 0, shape2 = 0;
+                for (long r = 0; r < TILE; r++) {
+                    REAL w = W[j][r], a = T[i][r] - c, a2 = T[k][r] - c2;
+                    REAL g = signed_by(w, a), g2 = signed_by(w, a2);
+                    centre += g;
+                    shape += g * a;
+                    centre2 += g2;
+                    shape2 += g2 * a2;
+                }
+                dC[j * d + i] += centre;
+                dS[j * d + i] += shape;
+                if (k != i) {
+                    dC[j * d + k] += centre2;
+                    dS[j * d + k] += shape2;
+                }
+            }
+    }
+    finish(S, dC, m, d);
+}
+
+/* Rows, units, features: vectorised over the features, sums in the first-level cache. */
+void vjp_plain(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, const REAL *restrict G,
+               REAL *restrict dC, REAL *restrict dS, long n, long m, long d) {
+    memset(dC, 0, m * d * sizeof(REAL));
+    memset(dS, 0, m * d * sizeof(REAL));
+    for (long r = 0; r < n; r++)
+        for (long j = 0; j < m; j++) {
+            REAL w = G[r * m + j];
+            for (long i = 0; i < d; i++) {
+                REAL a = X[r * d + i] - C[j * d + i], g = signed_by(w, a);
+                dC[j * d + i] += g;
+                dS[j * d + i] += g * a;
+            }
+        }
+    finish(S, dC, m, d);
+}
+
+/* exp and tanh of n numbers. */
+void all_exp(const REAL *restrict A, REAL *restrict B, long n) {
+    for (long k = 0; k < n; k++) B[k] = REAL_BITS == 64 ? exp(A[k]) : expf(A[k]);
+}
+
+void all_tanh(const REAL *restrict A, REAL *restrict B, long n) {
+    for (long k = 0; k < n; k++) B[k] = REAL_BITS == 64 ? tanh(A[k]) : tanhf(A[k]);
+}
