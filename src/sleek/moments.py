@@ -38,8 +38,11 @@ class Moments:
         """The moments of one block of rows with weights s > 0."""
         weight = float(s.sum())
         mean_phi, mean_t = s @ Phi / weight, s @ T / weight
-        root = np.sqrt(s)[:, None]
-        A, B = (Phi - mean_phi) * root, (T - mean_t) * root
+        A, B = Phi - mean_phi, T - mean_t
+        if not (s == 1.0).all():
+            root = np.sqrt(s)[:, None]
+            A *= root
+            B *= root
         # written as a product with itself, G costs half: BLAS computes one triangle
         return cls(weight, mean_phi, mean_t, A.T @ A, A.T @ B, np.einsum("nk,nk->k", B, B))
 

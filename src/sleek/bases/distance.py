@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from sleek import kernels
 from sleek._typing import FloatArray
 from sleek.bases.base import Basis, Coordinates, Parameter, Scaling, Units
-from sleek.kernels import reference
 
 
 class DistanceBasis(Basis):
@@ -22,11 +22,11 @@ class DistanceBasis(Basis):
 
     @abstractmethod
     def profile(self, Z: FloatArray) -> FloatArray:
-        """The value of a unit at distance Z."""
+        """The value of a unit at distance Z, whose memory may be used for it."""
 
     @abstractmethod
     def slope(self, Phi: FloatArray) -> FloatArray:
-        """∂φ/∂Z, written in the value φ itself."""
+        """∂φ/∂Z, written in the value φ itself, as a new array."""
 
     def start(self, centers: FloatArray, shape: float, rng: np.random.Generator) -> Units:
         return Units({"centers": centers.copy(), "shapes": np.full_like(centers, shape)})
@@ -41,12 +41,14 @@ class DistanceBasis(Basis):
         return Coordinates(start, scale, self.lower_bounds())
 
     def features(self, X: FloatArray, units: Units) -> FloatArray:
-        distance = reference.absolute_distance if self.power == 1 else reference.squared_distance
+        distance = kernels.absolute_distance if self.power == 1 else kernels.squared_distance
         return self.profile(distance(X, units["centers"], units["shapes"]))
 
     def vjp(self, X: FloatArray, units: Units, Phi: FloatArray, dPhi: FloatArray) -> Units:
-        vjp = reference.absolute_distance_vjp if self.power == 1 else reference.squared_distance_vjp
-        d_centers, d_shapes = vjp(X, units["centers"], units["shapes"], dPhi * self.slope(Phi))
+        vjp = kernels.absolute_distance_vjp if self.power == 1 else kernels.squared_distance_vjp
+        dZ = self.slope(Phi)
+        dZ *= dPhi
+        d_centers, d_shapes = vjp(X, units["centers"], units["shapes"], dZ)
         return Units({"centers": d_centers, "shapes": d_shapes})
 
     def jacobian(self, X: FloatArray, units: Units, Phi: FloatArray) -> Units:

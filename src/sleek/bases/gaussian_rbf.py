@@ -25,7 +25,7 @@ class GaussianRBF(DistanceBasis):
     power: ClassVar[int] = 2
 
     def profile(self, Z: FloatArray) -> FloatArray:
-        Phi: FloatArray = np.exp(-Z)
+        Phi: FloatArray = np.exp(np.negative(Z, out=Z), out=Z)
         return Phi
 
     def slope(self, Phi: FloatArray) -> FloatArray:

@@ -25,7 +25,7 @@ class RobustRBF(DistanceBasis):
     power: ClassVar[int] = 1
 
     def profile(self, Z: FloatArray) -> FloatArray:
-        Phi: FloatArray = np.exp(-Z)
+        Phi: FloatArray = np.exp(np.negative(Z, out=Z), out=Z)
         return Phi
 
     def slope(self, Phi: FloatArray) -> FloatArray:

@@ -42,11 +42,13 @@ class Sigmoidal(Basis):
         return Coordinates(anchor, scale, self.lower_bounds())
 
     def features(self, X: FloatArray, units: Units) -> FloatArray:
-        Phi: FloatArray = np.tanh(X @ units["slopes"].T + units["offsets"])
-        return Phi
+        Z: FloatArray = X @ units["slopes"].T.astype(X.dtype, copy=False)
+        Z += units["offsets"].astype(X.dtype, copy=False)
+        return np.tanh(Z, out=Z)
 
     def vjp(self, X: FloatArray, units: Units, Phi: FloatArray, dPhi: FloatArray) -> Units:
-        dZ = dPhi * (1.0 - Phi**2)
+        dZ = 1.0 - Phi * Phi
+        dZ *= dPhi
         return Units({"slopes": dZ.T @ X, "offsets": dZ.sum(axis=0)})
 
     def jacobian(self, X: FloatArray, units: Units, Phi: FloatArray) -> Units:

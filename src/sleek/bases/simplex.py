@@ -27,7 +27,7 @@ class Simplex(DistanceBasis):
     power: ClassVar[int] = 1
 
     def profile(self, Z: FloatArray) -> FloatArray:
-        Phi: FloatArray = np.maximum(0.0, 1.0 - Z)
+        Phi: FloatArray = np.maximum(np.subtract(1.0, Z, out=Z), 0.0, out=Z)
         return Phi
 
     def slope(self, Phi: FloatArray) -> FloatArray:

@@ -171,5 +171,6 @@ def _output_gradient(block: Block, Phi: FloatArray, solution: Solution) -> Float
     """dΦ = -s·r·θᵀ, the derivative of ½ Σ s r² by every unit value."""
     r = block.T - Phi @ solution.theta - solution.b
     r *= -block.s[:, None]
-    dPhi: FloatArray = r @ solution.theta.T
+    theta = solution.theta
+    dPhi: FloatArray = r @ theta.T if theta.shape[1] > 1 else r * theta[:, 0]
     return dPhi
