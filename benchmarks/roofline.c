@@ -1,8 +1,8 @@
 /* The loops of sleek/kernels in C, each in a few natural forms: the fastest one is the roofline.
  *
- * Compiled twice by roofline.py, with -DREAL=double -DREAL_BITS=64 and with float and 32. Letters as in kernels/reference.py:
- * X (n, d) rows, C and S (m, d) centres and shapes, Z and G (n, m) distances and weights, all row-major.
- * dC and dS are the gradients by centres and shapes. m and d are at most MOST.
+ * Compiled twice by roofline.py, with -DREAL=double -DREAL_BITS=64 and with float and 32. Letters: X (n, d)
+ * rows, C and S (m, d) centres and shapes, Z and G (n, m) distances and weights, all row-major; dC and dS are
+ * the gradients by centres and shapes. m and d are at most MOST.
  */
 #include <math.h>
 #include <string.h>
@@ -39,27 +39,36 @@ void distance_tiles(const REAL *restrict X, const REAL *restrict C, const REAL *
     }
 }
 
-/* The same tiles, four features at a time, so that sums are read and written a quarter as often. */
-void distance_quads(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, REAL *restrict Z,
+/* The same tiles, two units and two features at a time: everything is loaded half as often. */
+void distance_pairs(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, REAL *restrict Z,
                     long n, long m, long d) {
     static REAL T[MOST][TILE];
     for (long start = 0; start < n; start += TILE) {
         long rows = n - start < TILE ? n - start : TILE;
         transpose(X, start, n, d, T);
-        for (long j = 0; j < m; j++) {
-            const REAL *c = C + j * d, *s = S + j * d;
-            REAL sum[TILE] = {0};
+        for (long j = 0; j < m; j += 2) {
+            long k = j + 1 < m ? j + 1 : j; /* an odd last unit is done twice */
+            const REAL *c = C + j * d, *s = S + j * d, *e = C + k * d, *t = S + k * d;
+            REAL one[TILE] = {0}, two[TILE] = {0};
             long i = 0;
-            for (; i + 4 <= d; i += 4) {
-                REAL c0 = c[i], c1 = c[i + 1], c2 = c[i + 2], c3 = c[i + 3];
-                REAL s0 = s[i], s1 = s[i + 1], s2 = s[i + 2], s3 = s[i + 3];
-                for (long r = 0; r < TILE; r++)
-                    sum[r] += s0 * magnitude(T[i][r] - c0) + s1 * magnitude(T[i + 1][r] - c1) +
-                              s2 * magnitude(T[i + 2][r] - c2) + s3 * magnitude(T[i + 3][r] - c3);
+            for (; i + 2 <= d; i += 2) {
+                REAL c0 = c[i], c1 = c[i + 1], s0 = s[i], s1 = s[i + 1];
+                REAL e0 = e[i], e1 = e[i + 1], t0 = t[i], t1 = t[i + 1];
+                for (long r = 0; r < TILE; r++) {
+                    REAL x = T[i][r], y = T[i + 1][r];
+                    one[r] += s0 * magnitude(x - c0) + s1 * magnitude(y - c1);
+                    two[r] += t0 * magnitude(x - e0) + t1 * magnitude(y - e1);
+                }
             }
             for (; i < d; i++)
-                for (long r = 0; r < TILE; r++) sum[r] += s[i] * magnitude(T[i][r] - c[i]);
-            for (long r = 0; r < rows; r++) Z[(start + r) * m + j] = sum[r];
+                for (long r = 0; r < TILE; r++) {
+                    one[r] += s[i] * magnitude(T[i][r] - c[i]);
+                    two[r] += t[i] * magnitude(T[i][r] - e[i]);
+                }
+            for (long r = 0; r < rows; r++) {
+                Z[(start + r) * m + j] = one[r];
+                Z[(start + r) * m + k] = two[r];
+            }
         }
     }
 }
@@ -169,6 +178,39 @@ void vjp_pairs(const REAL *restrict X, const REAL *restrict C, const REAL *restr
                     dS[j * d + k] += shape2;
                 }
             }
+    }
+    finish(S, dC, m, d);
+}
+
+/* The same, two units at once, so that rows are read half as often. */
+void vjp_units(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, const REAL *restrict G,
+               REAL *restrict dC, REAL *restrict dS, long n, long m, long d) {
+    static REAL T[MOST][TILE], W[MOST][TILE];
+    memset(dC, 0, m * d * sizeof(REAL));
+    memset(dS, 0, m * d * sizeof(REAL));
+    for (long start = 0; start < n; start += TILE) {
+        transpose(X, start, n, d, T);
+        transpose(G, start, n, m, W);
+        for (long j = 0; j < m; j += 2) {
+            long k = j + 1 < m ? j + 1 : j;
+            for (long i = 0; i < d; i++) {
+                REAL c = C[j * d + i], c2 = C[k * d + i], centre = 0, shape = 0, centre2 = 0, shape2 = 0;
+                for (long r = 0; r < TILE; r++) {
+                    REAL a = T[i][r] - c, a2 = T[i][r] - c2;
+                    REAL g = signed_by(W[j][r], a), g2 = signed_by(W[k][r], a2);
+                    centre += g;
+                    shape += g * a;
+                    centre2 += g2;
+                    shape2 += g2 * a2;
+                }
+                dC[j * d + i] += centre;
+                dS[j * d + i] += shape;
+                if (k != j) {
+                    dC[k * d + i] += centre2;
+                    dS[k * d + i] += shape2;
+                }
+            }
+        }
     }
     finish(S, dC, m, d);
 }

@@ -41,8 +41,8 @@ Blocks = Sequence[Mapping[str, Array]]
 
 SOURCE = Path(__file__).with_suffix(".c")
 FLAGS = ("-O3", "-march=native", "-ffast-math")
-C_DISTANCE = ("registers", "quads", "tiles", "plain")
-C_VJP = ("pairs", "tiles", "plain")
+C_DISTANCE = ("registers", "pairs", "tiles", "plain")
+C_VJP = ("pairs", "units", "tiles", "plain")
 C_ELEMENTWISE = ("exp", "tanh")
 SHAPES = ((20, 28), (30, 28), (20, 8), (30, 8))  # (m, d)
 DTYPES = ("float64", "float32")
@@ -138,7 +138,7 @@ def kernels(library: ctypes.CDLL | None) -> Contenders:
     table: Contenders = {}
     for name, function in public_functions(reference).items():
         table[name] = {"compiled": compiled[name]} if name in compiled else {}
-        table[name]["numpy"] = function
+        table[name]["NumPy"] = function
     if library is not None:
         for form in C_DISTANCE:
             table["absolute_distance"][f"C, {form}"] = c_distance(library[f"distance_{form}"])
@@ -152,8 +152,8 @@ def parts(library: ctypes.CDLL | None) -> Contenders:
     table: Contenders = {
         "product": {"BLAS": lambda X, shapes: X @ shapes.T},
         "product_back": {"BLAS": lambda X, dZ: dZ.T @ X},
-        "exp": {"numpy": lambda Z: np.exp(Z)},
-        "tanh": {"numpy": lambda Z: np.tanh(Z)},
+        "exp": {"NumPy": lambda Z: np.exp(Z)},
+        "tanh": {"NumPy": lambda Z: np.tanh(Z)},
     }
     if library is not None:
         for name in C_ELEMENTWISE:
@@ -216,8 +216,8 @@ def check(name: str, contenders: Mapping[str, Callable[..., Any]], blocks: Block
     """Every contender must compute what the reference does."""
     block = blocks[0]
     tolerance = 1e-9 if block["X"].dtype == np.float64 else 2e-3
-    arrays = [block[a] for a in arguments_of(contenders["numpy"])]
-    truth = contenders["numpy"](*(a.astype(np.float64) for a in arrays))
+    arrays = [block[a] for a in arguments_of(contenders["NumPy"])]
+    truth = contenders["NumPy"](*(a.astype(np.float64) for a in arrays))
     for title, function in contenders.items():
         result = function(*arrays)
         for ours, theirs in zip(np.atleast_3d(result), np.atleast_3d(truth), strict=True):

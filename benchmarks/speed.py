@@ -114,7 +114,9 @@ def report(job: Job, record: Record) -> None:
 def title(job: Job) -> str:
     """A job in a few words."""
     words = [
-        str(job[name]) for name in ("part", "method", "problem", "rows", "dtype", "m", "d") if job.get(name)
+        str(job[name])
+        for name in ("part", "method", "problem", "rows", "basis", "dtype", "m", "d")
+        if job.get(name)
     ]
     return f"{' '.join(words)}, turn {job['round'] + 1}"
 
@@ -137,7 +139,7 @@ def run(jobs: Sequence[Job], done: dict[str, Record], path: Path, scale: Scale, 
             if not enough(done.get(key(job, 0))):
                 reason = reasons[key(job)]
                 found = {"skipped": reason} if reason else start(job | {"folder": name})
-                record = {n: v for n, v in job.items() if n != "folder"} | found
+                record = job | found
                 if "failed" in record:
                     console.print(f"{title(job)}: {record['failed']}", markup=False)
                 done[key(job)] = record

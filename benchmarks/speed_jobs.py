@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from generators import GENERATORS, KEEL_SETS, N_TEST
-from speed_results import CAPPED, FIT_METHODS, PREDICT_METHODS, rows_given
+from speed_results import CAPPED, COLD_BASES, FIT_METHODS, PREDICT_METHODS, rows_given
 
 Job = dict[str, Any]
 
-IDENTITY = ("part", "problem", "rows", "method", "n_jobs", "dtype", "m", "d", "round")
+IDENTITY = ("part", "problem", "rows", "method", "n_jobs", "basis", "dtype", "m", "d", "round")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Scale:
     test_rows: int = N_TEST
     slow_test_rows: int = 20_000  # of methods that predict slowly
     rounds: int = 3
-    limit: float = 300.0  # seconds of a fit
+    limit: float = 120.0  # seconds of a fit
     predict_rows: int = 1_000_000
     slow_predict_rows: int = 5_000
     predict_train_rows: int = 10_000
@@ -45,17 +45,17 @@ class Scale:
 
 
 QUICK = Scale(
-    sizes=(1_000, 5_000),
+    sizes=(1_000, 3_000),
     keel=("twonorm",),
     test_rows=5_000,
     slow_test_rows=2_000,
     rounds=1,
-    limit=15.0,
+    limit=20.0,
     predict_rows=50_000,
     slow_predict_rows=1_000,
     predict_train_rows=2_000,
     predict_repeat_s=0.1,
-    cold_rows=5_000,
+    cold_rows=3_000,
     shapes=((20, 28),),
     roofline_rows=20_000,
     turns=2,
@@ -108,9 +108,11 @@ def predict_jobs(scale: Scale) -> Iterator[Job]:
 
 
 def cold_jobs(scale: Scale) -> Iterator[Job]:
-    """The first fit of a process."""
+    """The first fit of a process: with defaults, and with a basis whose loops are compiled."""
     for turn in range(scale.rounds):
-        yield {"part": "cold", "problem": "smooth", "rows": scale.cold_rows, "method": "sleek", "round": turn}
+        for basis in COLD_BASES:
+            job = {"part": "cold", "problem": "smooth", "rows": scale.cold_rows, "basis": basis}
+            yield job | {"round": turn}
 
 
 def roofline_jobs(scale: Scale) -> Iterator[Job]:

@@ -28,7 +28,6 @@ Result = dict[str, Any]
 
 N_JOBS = 2
 WARM_UP_ROWS = 1000
-WARM_UP_MODULES = ("sleek.kernels.compiled",)  # what sleek imports on large problems only
 MEGABYTE = 1e6
 PARQUET_FILE = "rows.parquet"
 
@@ -36,34 +35,84 @@ PARQUET_FILE = "rows.parquet"
 # -- methods ------------------------------------------------------------------------------------------------
 
 
-def make(method: str, n_jobs: int = N_JOBS) -> Any:
-    """The estimator of a name, with its defaults, on standardised features where it needs them."""
-    from rivals import make_boosting, make_neo, scaled
-    from sklearn.kernel_approximation import Nystroem
-    from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
-    from sklearn.neural_network import MLPClassifier
+def make_sleek(n_jobs: int, basis: str) -> Any:
+    """sleek with its defaults, or with 20 units of a basis."""
+    from sleek import LowRankLSSVC
+
+    size = {"n_units": 20, "basis": basis} if basis else {}
+    return LowRankLSSVC(**size, n_jobs=n_jobs, random_state=0)
+
+
+def make_lightgbm(n_jobs: int) -> Any:
+    """LightGBM with 100 trees, its default."""
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(n_estimators=100, n_jobs=n_jobs, verbose=-1, random_state=0)
+
+
+def make_boosting() -> Any:
+    """scikit-learn's gradient boosting; the environment limits its threads."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=0)
+
+
+def make_svc() -> Any:
+    """A support vector machine on standardised features."""
     from sklearn.svm import SVC
 
-    def make_sleek(**options: Any) -> Any:
-        from sleek import LowRankLSSVC
+    return scaled(SVC())
 
-        return LowRankLSSVC(n_jobs=n_jobs, random_state=0, **options)
 
-    def make_lightgbm() -> Any:
-        from lightgbm import LGBMClassifier
+def make_nystroem() -> Any:
+    """Ridge on 100 random kernel columns, its penalty chosen by leave-one-out."""
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import RidgeClassifierCV
 
-        return LGBMClassifier(n_estimators=100, n_jobs=n_jobs, verbose=-1, random_state=0)
+    return scaled(Nystroem(n_components=100, random_state=0), RidgeClassifierCV())
 
+
+def make_mlp() -> Any:
+    """A network with 10 hidden units on standardised features."""
+    from sklearn.neural_network import MLPClassifier
+
+    return scaled(MLPClassifier((10,), random_state=0))
+
+
+def make_neo() -> Any:
+    """neo-ls-svm, which scales the features itself."""
+    from neo_ls_svm import NeoLSSVM
+
+    return NeoLSSVM()
+
+
+def make_logistic() -> Any:
+    """Logistic regression on the features as they are."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression()
+
+
+def scaled(*steps: Any) -> Any:
+    """Standardise the features, then go through the steps."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), *steps)
+
+
+def make(method: str, n_jobs: int = N_JOBS) -> Any:
+    """The estimator of a name: its package is imported here and not before."""
     name, _, basis = method.partition(":")
     factories: dict[str, Callable[[], Any]] = {
-        "sleek": lambda: make_sleek(n_units=20, basis=basis) if basis else make_sleek(),
-        "lightgbm": make_lightgbm,
-        "hgb": lambda: make_boosting("two-class", 0, 0, 0),
-        "svc": lambda: scaled(SVC()),
-        "nystroem": lambda: scaled(Nystroem(n_components=100, random_state=0), RidgeClassifierCV()),
-        "mlp": lambda: scaled(MLPClassifier((10,), random_state=0)),
-        "neo": lambda: make_neo("two-class", 0, 0, 0),
-        "logistic": LogisticRegression,
+        "sleek": lambda: make_sleek(n_jobs, basis),
+        "lightgbm": lambda: make_lightgbm(n_jobs),
+        "hgb": make_boosting,
+        "svc": make_svc,
+        "nystroem": make_nystroem,
+        "mlp": make_mlp,
+        "neo": make_neo,
+        "logistic": make_logistic,
     }
     return factories[name]()
 
@@ -113,17 +162,6 @@ def prepare_parquet(job: Job) -> Result:
     return {}
 
 
-def warm_up(method: str, X: Any, y: Any) -> None:
-    """Fit a few rows, so that imports and compilation are not in the times that follow."""
-    from importlib import import_module
-    from importlib.util import find_spec
-
-    make(method).fit(X[:WARM_UP_ROWS], y[:WARM_UP_ROWS]).predict(X[:10])
-    if method.startswith("sleek"):
-        for module in filter(find_spec, WARM_UP_MODULES):
-            import_module(module)
-
-
 def measure_fit(job: Job) -> Result:
     """Time and peak memory of one fit after a warm-up, and the error on test rows if asked for."""
     import numpy as np
@@ -131,7 +169,8 @@ def measure_fit(job: Job) -> Result:
 
     folder = Path(job["folder"])
     X, y = read_rows(folder, job["problem"], "train", job["rows"])
-    warm_up(job["method"], X, y)
+    few = slice(WARM_UP_ROWS)  # so that imports and compilation are not timed
+    make(job["method"]).fit(X[few], y[few]).predict(X[:10])
     model = make(job["method"], job.get("n_jobs", N_JOBS))
     forget_peak()
     before = memory_mb(peak=False)
@@ -190,7 +229,7 @@ def measure_first_fit(job: Job) -> Result:
 
     X, y = read_rows(Path(job["folder"]), job["problem"], "train", job["rows"])
     start = time.perf_counter()
-    sleek.LowRankLSSVC(n_jobs=N_JOBS, random_state=0).fit(X, y)
+    sleek.LowRankLSSVC(basis=job["basis"], n_jobs=N_JOBS, random_state=0).fit(X, y)
     return {"import_s": imported, "fit_s": time.perf_counter() - start}
 
 

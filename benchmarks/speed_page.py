@@ -12,6 +12,7 @@ from speed_kernels import roofline_part
 from speed_results import (
     BASES,
     CAP,
+    COLD_BASES,
     FIT_METHODS,
     GENERATED,
     PREDICT_METHODS,
@@ -210,9 +211,10 @@ def predict_table(results: Results) -> list[str]:
 def cold_table(results: Results) -> list[str]:
     """Cold and warm."""
     rows = [
-        [state, f"{times[0]:.2f}", f"{times[1]:.2f}", f"{sum(times):.2f}"]
+        [f"{words}, {state}", f"{times[0]:.2f}", f"{times[1]:.2f}", f"{sum(times):.2f}"]
+        for basis, words in COLD_BASES.items()
         for state in ("cold", "warm")
-        if (times := results.first_fit(state))
+        if (times := results.first_fit(basis, state))
     ]
     n = results.most("rows", part="cold")
     return [COLD, *table([f"{number(n)} rows", "import s", "fit s", "sum s"], rows)] if rows else []
@@ -223,7 +225,7 @@ def parquet_table(results: Results) -> list[str]:
     records = results.find(part="parquet")
     if not records:
         return []
-    reasons = {record["skipped"] for record in records if "skipped" in record}
+    reasons = {record.get("skipped", record.get("failed")) for record in records} - {None}
     if reasons:
         return [PARQUET, f"Not measured: {' '.join(sorted(reasons))}", ""]
     memory = results.most("rows_per_s", part="parquet", method="memory")

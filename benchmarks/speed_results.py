@@ -38,6 +38,7 @@ PREDICT_METHODS = {
     "mlp": "MLP (10)",
     "logistic": "LogisticRegression",
 }
+COLD_BASES = {"auto": "defaults", "robust_rbf": "robust_rbf units"}
 GENERATED = ("smooth", "rotated")
 CAP = 20_000  # rows that SVC and neo-ls-svm are given at most
 CAPPED = ("svc", "neo")
@@ -75,9 +76,9 @@ class Results:
         """The numbers of rows that sleek was given."""
         return sorted({r["rows"] for r in self.find(part=part, problem=problem, method="sleek")})
 
-    def first_fit(self, state: str) -> tuple[float, float] | None:
+    def first_fit(self, basis: str, state: str) -> tuple[float, float] | None:
         """Import and first fit in seconds, with state "cold" or "warm": the turn with the least sum."""
-        turns = [record[state] for record in self.find(part="cold") if state in record]
+        turns = [record[state] for record in self.find(part="cold", basis=basis) if state in record]
         return min(((t["import_s"], t["fit_s"]) for t in turns), key=sum, default=None)
 
 

@@ -1,7 +1,7 @@
 """What sleek's speed is meant to be, and whether it is.
 
 >>> turn = {"cold": {"import_s": 1.0, "fit_s": 7.0}, "warm": {"import_s": 1.0, "fit_s": 0.5}}
->>> [(t.measured, t.met) for t in first_fit(Results([{"part": "cold", **turn}]))]
+>>> [(t.measured, t.met) for t in first_fit(Results([{"part": "cold", "basis": "auto", **turn}]))]
 [('8 s', False), ('1.5 s', True)]
 """
 
@@ -129,7 +129,7 @@ def parquet(results: Results) -> Iterator[Target]:
 def first_fit(results: Results) -> Iterator[Target]:
     """Import and first fit of a process."""
     for state, bound, words in (("cold", 6.0, "nothing compiled yet"), ("warm", 2.0, "compiled before")):
-        times = results.first_fit(state)
+        times = results.first_fit("auto", state)
         sentence = f"import and first fit, {words}: at most {bound:g} s"
         yield at_most(sentence, None if times is None else sum(times), bound, " s")
 
