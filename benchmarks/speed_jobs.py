@@ -45,7 +45,7 @@ class Scale:
 
 
 QUICK = Scale(
-    sizes=(1_000, 3_000),
+    sizes=(500, 2_000),
     keel=("twonorm",),
     test_rows=5_000,
     slow_test_rows=2_000,
@@ -53,9 +53,9 @@ QUICK = Scale(
     limit=20.0,
     predict_rows=50_000,
     slow_predict_rows=1_000,
-    predict_train_rows=2_000,
+    predict_train_rows=1_000,
     predict_repeat_s=0.1,
-    cold_rows=3_000,
+    cold_rows=2_000,
     shapes=((20, 28),),
     roofline_rows=20_000,
     turns=2,

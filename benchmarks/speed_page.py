@@ -194,9 +194,10 @@ def predict_table(results: Results) -> list[str]:
             least("model_row_us", method),
         )
         alone = most("rows_per_s_1", method)
-        batch = f"{number(ratio(slowest, speed), '×')} {small(number(ratio(speed, 1e6), ' M/s'))}"
+        details = number(ratio(speed, 1e6), " M/s")
         if alone is not None:
-            batch += small(f", one thread {number(ratio(alone, 1e6), ' M/s')}")
+            details += f", one thread {number(ratio(alone, 1e6), ' M/s')}"
+        batch = f"{number(ratio(slowest, speed), '×')} {small(details)}"
         single = f"{number(ratio(one, logistic), '×')} {small(number(one, ' µs'))}"
         model = (
             "" if frozen is None else f"{number(ratio(frozen, logistic), '×')} {small(number(frozen, ' µs'))}"
