@@ -9,8 +9,8 @@
 Parts: fit, scaling, predict, cold, roofline, parquet. Every measurement runs in a process of its own
 (`speed_measure.py`); methods take turns, and the best of three turns counts (of one, if it took over a
 minute). Each result is one line of ``results/speed.jsonl`` and is not measured again, so the program may be
-stopped at any time. The page (`speed_page.py`) is always made from all lines; ``--quick`` keeps its own lines
-and page beside the results.
+stopped at any time; what failed is tried again. The page (`speed_page.py`) is always made from all lines;
+``--quick`` keeps its own lines and page beside the results.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def enough(record: Record | None) -> bool:
     """Whether further turns would be a waste: the first was slow, or did not succeed."""
     if record is None:
         return False
-    return not {"failed", "over", "skipped"}.isdisjoint(record) or record.get("seconds", 0.0) > SLOW
+    return bool({"failed", "over", "skipped"} & record.keys()) or record.get("seconds", 0.0) > SLOW
 
 
 # -- doing it -----------------------------------------------------------------------------------------------
@@ -96,19 +96,17 @@ def start(job: Job, patience: float = 900.0) -> Record:
 
 def prepare(jobs: Sequence[Job], folder: Path, scale: Scale) -> None:
     """Write the rows that these jobs need."""
-    for problem in dict.fromkeys(job["problem"] for job in jobs if "problem" in job):
-        rows = max(*scale.sizes, scale.predict_rows)
-        order = {"part": "prepare", "problem": problem, "rows": rows, "test_rows": scale.test_rows}
-        report(order, start(order | {"folder": str(folder)}))
+    rows = max(*scale.sizes, scale.predict_rows, scale.cold_rows)
+    orders: list[Job] = [
+        {"part": "prepare", "problem": problem, "rows": rows, "test_rows": scale.test_rows}
+        for problem in dict.fromkeys(job["problem"] for job in jobs if "problem" in job)
+    ]
     if any(job["part"] == "parquet" for job in jobs):
-        order = {"part": "prepare-parquet", "rows": scale.parquet_rows}
-        report(order, start(order | {"folder": str(folder)}))
-
-
-def report(job: Job, record: Record) -> None:
-    """Stop if rows could not be written: nothing else could be measured."""
-    if "failed" in record:
-        raise SystemExit(f"{job['part']} of {job.get('problem', 'the Parquet file')}: {record['failed']}")
+        orders.append({"part": "prepare-parquet", "rows": scale.parquet_rows})
+    for order in orders:
+        record = start(order | {"folder": str(folder)})
+        if "failed" in record:
+            raise SystemExit(f"Rows of {order.get('problem', 'the Parquet file')}: {record['failed']}")
 
 
 def title(job: Job) -> str:
@@ -138,8 +136,7 @@ def run(jobs: Sequence[Job], done: dict[str, Record], path: Path, scale: Scale, 
             bar.update(task, description=title(job))
             if not enough(done.get(key(job, 0))):
                 reason = reasons[key(job)]
-                found = {"skipped": reason} if reason else start(job | {"folder": name})
-                record = job | found
+                record = job | ({"skipped": reason} if reason else start(job | {"folder": name}))
                 if "failed" in record:
                     console.print(f"{title(job)}: {record['failed']}", markup=False)
                 done[key(job)] = record
@@ -231,7 +228,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     records = [record for line in lines if (record := json.loads(line))["part"] != "machine"]
     if options.fresh:
         records = [r for r in records if r["part"] not in options.only or not chosen(r, options.methods)]
-    kept = {key(r): r for r in records}
+    kept = {key(r): r for r in records if not {"failed", "skipped"} & r.keys()}  # these are tried again
     here = machine()
     if kept and json.loads(lines[0]) != here:
         raise SystemExit(
