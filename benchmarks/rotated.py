@@ -42,7 +42,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "sleek, 10 sigmoidal units": lambda: LowRankLSSVC(10, basis="sigmoidal", random_state=0),
     "sleek, 30 sigmoidal units": lambda: LowRankLSSVC(30, basis="sigmoidal", random_state=0),
     "sleek, 30 sigmoidal units, learnt on all rows": lambda: LowRankLSSVC(
-        30, basis="sigmoidal", trainer=VariableProjection(max_rows=None), random_state=0
+        30, basis="sigmoidal", trainer=VariableProjection(growth=None), random_state=0
     ),
     "MLPClassifier, 10 hidden units": lambda: mlp(10),
     "MLPClassifier, 30 hidden units": lambda: mlp(30),

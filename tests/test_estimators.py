@@ -1,7 +1,5 @@
 """What a fit promises: threads, weights, units of measurement and memory do not change the model."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,6 @@ from sleek import (
     RobustRBF,
     Sigmoidal,
     Simplex,
-    VariableProjection,
 )
 from sleek.datasets import make_ripley
 
@@ -195,23 +192,6 @@ def test_the_model_is_frozen_and_predicts_like_the_estimator(two_classes):
         estimator.coef_[0, 0] = 1.0
     with pytest.raises(AttributeError):
         model.C = 3.0
-
-
-def test_memory_beyond_the_data_does_not_grow_with_rows():
-    """No N×N, N×M or N×M×D: at 120,000 rows an N×M temporary of 20 units alone would take 19 MB."""
-    peaks = []
-    settings = {"basis": "robust_rbf", "C": 10.0, "shape": 0.5, "random_state": 0}
-    model = LowRankLSSVC(
-        20, trainer=VariableProjection(pull=1e-3, max_iter=5, max_rows=2000, tol=0.1), **settings
-    )
-    for n in (30_000, 120_000):
-        X, y = make_ripley(n, random_state=0)
-        tracemalloc.start()
-        model.fit(X, y, sample_weight=np.ones(n))
-        model.predict(X)
-        peaks.append(tracemalloc.get_traced_memory()[1] - 60 * n)  # codes, masks and labels: O(n) by right
-        tracemalloc.stop()
-    assert peaks[1] < peaks[0] + 2_000_000
 
 
 def test_verbose_reports_progress(two_classes, capsys):

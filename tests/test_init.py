@@ -6,6 +6,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from sleek.init import SAMPLE_ROWS, distinct_rows, k_medoids
+from sleek.sampling import Sample
 from sleek.sources import ArraySource
 from sleek.targets import ClassTargets
 
@@ -52,7 +53,8 @@ def test_as_many_medoids_as_rows_are_all_rows():
 
 def rows_of(X, s=None, n_units=3):
     s = np.ones(len(X)) if s is None else s
-    return distinct_rows(ArraySource(X, np.zeros(len(X), int), s, ClassTargets(2)), n_units, seed=0)
+    data = ArraySource(X, np.zeros(len(X), int), s, ClassTargets(2))
+    return distinct_rows(Sample.draw(data, len(X), 0, data.workers), n_units, seed=0)
 
 
 def test_order_and_repetition_of_rows_do_not_matter():

@@ -10,11 +10,13 @@ from sleek.bases import known_bases
 from sleek.datasets import make_ripley
 from sleek.leave_one_out import TrainedUnits, deal, leave_one_out, whole_model_loo
 from sleek.moments import Moments
+from sleek.sampling import Sample
 from sleek.solve import solve
-from sleek.sources import ArraySource, Sample
+from sleek.sources import ArraySource
 from sleek.targets import ClassTargets, RealTargets
 from sleek.trainers.base import Penalty
 from sleek.trainers.varpro import VariableProjection
+from sleek.workers import Workers
 
 
 def quiet(line):
@@ -130,7 +132,7 @@ def test_block_size_and_pieces_do_not_matter(monkeypatch):
     trained, *_ = trained_on(source, "gaussian_rbf", 4, penalty, tol=1e-4)
     whole = whole_model_loo(source, trained).residuals
     monkeypatch.setattr(module, "PIECE", 200)
-    cut = ArraySource(source.X, source.y, source.s, source.targets, n_jobs=2, block_rows=33)
+    cut = ArraySource(source.X, source.y, source.s, source.targets, Workers(2), block_rows=33)
     np.testing.assert_allclose(whole_model_loo(cut, trained).residuals, whole, rtol=1e-8)
 
 
@@ -140,7 +142,7 @@ def test_too_many_numbers_are_judged_by_refitting_five_folds(monkeypatch):
     Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]]) + 0.2 * rng.normal(size=(300, 2))
     source = ArraySource(X, Y, np.ones(300), RealTargets.of(Y, np.ones(300)))
     trained, start, trainer, _ = trained_on(source, "gaussian_rbf", 8, Penalty(C=5.0, prior=0.5), tol=1e-5)
-    sample = Sample.draw(source, 300, seed=0)
+    sample = Sample.draw(source, 300, 0, source.workers)
     closed = leave_one_out(sample, trained, start, trainer).residuals
     np.testing.assert_array_equal(closed, whole_model_loo(source, trained).residuals)
     monkeypatch.setattr(module, "MAX_COST", 0)

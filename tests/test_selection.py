@@ -71,13 +71,6 @@ def test_pruning_removes_the_unit_whose_absence_costs_least():
     np.testing.assert_array_equal(strongest_units(Moments.of(Phi, T, np.ones(80)), C, 2), kept)
 
 
-def test_large_data_are_chosen_for_on_more_rows_and_rows_held_out():
-    X, y = make_ripley(6000, random_state=0)
-    model = LowRankLSSVC(8, basis="gaussian_rbf", shape=0.5, random_state=0).fit(X, y)
-    assert set(model.selection_["n_rows"]) == {2000, 4800}
-    assert model.selection_["n_rows"][model.selection_["chosen"].index(True)] == 4800
-
-
 def test_more_classes_may_have_more_units():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 8, size=400)

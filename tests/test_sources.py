@@ -11,14 +11,18 @@ from threadpoolctl import threadpool_info
 
 from sleek.bases.base import Scaling
 from sleek.moments import Moments
-from sleek.sources import ArraySource, Sample, ScaledSource, ordered_map, single_threaded_blas
+from sleek.sampling import Draw, Sample
+from sleek.sources import ArraySource, ScaledSource
 from sleek.targets import ClassTargets, RealTargets, decide
+from sleek.workers import Workers, single_threaded_blas
+
+ONE = Workers(1)
 
 
-def source(n=1000, **options):
+def source(n=1000, n_jobs=1, block_rows=None):
     rng = np.random.default_rng(0)
     X, y, s = rng.normal(size=(n, 3)), rng.integers(0, 2, size=n), rng.uniform(0.5, 2.0, size=n)
-    return ArraySource(X, y, s, ClassTargets(2), **options)
+    return ArraySource(X, y, s, ClassTargets(2), Workers(n_jobs), block_rows)
 
 
 def moments(block):
@@ -52,10 +56,10 @@ def test_blocks_hold_every_row_once_in_order():
 
 
 def test_float32_rows_come_as_float64_without_a_copy_of_the_data():
-    data = ArraySource(np.ones((5, 2), np.float32), np.zeros(5, int), np.ones(5), ClassTargets(2))
-    assert data.block(0).X.dtype == np.float64
+    data = ArraySource(np.ones((5, 2), np.float32), np.zeros(5, int), np.ones(5), ClassTargets(2), ONE)
+    assert data.block(0, 9).X.dtype == np.float64
     double = source(n=5)
-    assert np.shares_memory(double.block(0).X, double.X)
+    assert np.shares_memory(double.block(0, 9).X, double.X)
 
 
 def test_scaled_source_hands_out_scaled_rows():
@@ -69,8 +73,8 @@ def test_scaled_source_hands_out_scaled_rows():
 @pytest.mark.parametrize("block_rows", [7, 100, 10**6])
 def test_sample_does_not_depend_on_blocks_and_grows_nested(block_rows):
     data = source(n=1000, block_rows=block_rows)
-    small, large = Sample.draw(data, 50, seed=3), Sample.draw(data, 200, seed=3)
-    reference = Sample.draw(source(n=1000, block_rows=13), 50, seed=3)
+    small, large = Sample.draw(data, 50, 3, ONE), Sample.draw(data, 200, 3, ONE)
+    reference = Sample.draw(source(n=1000, block_rows=13), 50, 3, ONE)
     np.testing.assert_array_equal(small.rows.X, reference.rows.X)
     np.testing.assert_array_equal(small.rows.X, data.X[small.numbers])
     np.testing.assert_array_equal(small.rows.T, data.targets.encode(data.y[small.numbers]))
@@ -80,16 +84,16 @@ def test_sample_does_not_depend_on_blocks_and_grows_nested(block_rows):
 
 def test_a_sample_of_all_rows_is_the_source():
     data = source(n=5000)
-    sample = Sample.draw(data, 5000, seed=0, n_jobs=2)
+    sample = Sample.draw(data, 5000, 0, Workers(2))
     np.testing.assert_array_equal(sample.map_reduce(moments).G, data.map_reduce(moments).G)
     assert sample.numbers.tolist() == list(range(5000))
 
 
 def test_sample_is_uniform():
     counts = np.zeros(20)
-    data = ArraySource(np.arange(20.0)[:, None], np.zeros(20, int), np.ones(20), ClassTargets(2))
+    data = ArraySource(np.arange(20.0)[:, None], np.zeros(20, int), np.ones(20), ClassTargets(2), ONE)
     for seed in range(2000):
-        counts[Sample.draw(data, 5, seed).numbers] += 1
+        counts[Sample.draw(data, 5, seed, ONE).numbers] += 1
     # each row is expected 500 times with standard deviation 19.4
     assert np.abs(counts - 500).max() < 5 * 19.4
 
@@ -108,13 +112,72 @@ def test_an_error_in_a_task_comes_through_and_leaves_no_thread():
     assert threading.active_count() == before
 
 
-def test_ordered_map_keeps_only_a_few_results_waiting():
+def test_an_interrupt_comes_through_and_leaves_no_thread():
+    before = threading.active_count()
+
+    def task(block):
+        time.sleep(0.001)
+        if block.start == 320:
+            raise KeyboardInterrupt
+        return 0
+
+    with pytest.raises(KeyboardInterrupt):
+        source(block_rows=32, n_jobs=4).map_reduce(task)
+    assert threading.active_count() == before
+
+
+def test_after_an_error_the_same_threads_go_on_working_and_nothing_old_runs():
+    finished = []
+
+    def task(i):
+        time.sleep(0.002)
+        if i == 3:
+            raise RuntimeError
+        finished.append(i)
+        return i
+
+    with Workers(2) as workers:
+        with pytest.raises(RuntimeError):
+            list(workers.map(task, range(100)))
+        seen = len(finished)
+        time.sleep(0.02)
+        assert len(finished) == seen < 20
+        assert list(workers.map(abs, range(-3, 0))) == [3, 2, 1]
+
+
+@pytest.mark.parametrize("entered", [False, True])
+def test_only_a_few_results_are_kept_waiting(entered):
     started = []
-    results = ordered_map(lambda i: started.append(i) or i, range(1000), n_jobs=2)
+    workers = Workers(2)
+    if entered:
+        workers.__enter__()
+    results = workers.map(lambda i: started.append(i) or i, range(1000))
     assert next(results) == 0
     time.sleep(0.05)
     assert len(started) <= 10
     results.close()
+    workers.__exit__(None, None, None)
+
+
+def test_items_may_come_from_an_iterator():
+    assert list(Workers(2).map(abs, iter([-1, -2, -3]))) == [1, 2, 3]
+    assert list(Workers(2).map(abs, iter([]))) == []
+
+
+@pytest.mark.parametrize("n_rows", [100, 3_000_000])
+def test_rows_drawn_and_rows_held_out_do_not_overlap_and_have_the_size_asked_for(n_rows):
+    draw = Draw.plan(n_rows, 60, 30, seed=1)
+    data = ArraySource(
+        np.broadcast_to(0.0, (n_rows, 1)),
+        np.broadcast_to(0, n_rows),
+        np.broadcast_to(1.0, n_rows),
+        ClassTargets(2),
+        ONE,
+    )
+    sample, held = draw.gather(data.map_reduce(lambda block: [draw.of(block)]), data.coding, ONE)
+    assert (sample.n_rows, held.n_rows) == (60, 30)
+    assert not set(sample.numbers) & set(held.numbers)
+    np.testing.assert_array_equal(sample.smallest(20).numbers, Sample.draw(data, 20, 1, ONE).numbers)
 
 
 def blas_threads():

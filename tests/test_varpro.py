@@ -57,7 +57,7 @@ def test_value_is_the_minimum_over_theta_and_b(name):
 def test_keeping_unit_values_between_passes_changes_nothing(name, monkeypatch):
     source, basis, coordinates, u = problem(name)
     kept = _Reduced(source, basis, coordinates, PENALTY)(u)
-    monkeypatch.setattr("sleek.trainers.varpro.KEEP_PHI_ROWS", 0)
+    monkeypatch.setattr("sleek.trainers.varpro.KEEP_PHI", 0)
     again = _Reduced(source, basis, coordinates, PENALTY)(u)
     assert kept[0] == again[0]
     np.testing.assert_array_equal(kept[1], again[1])
@@ -112,22 +112,6 @@ def test_shapes_stay_non_negative_and_can_become_exactly_zero():
     assert model.score(X, y) > 0.95
 
 
-def test_units_learnt_on_a_sample_get_their_weights_from_all_rows():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(5000, 2))
-    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=5000)
-    trainer = VariableProjection(pull=1e-4, max_rows=300)
-    model = LowRankLSSVR(6, basis="gaussian_rbf", C=10.0, shape=0.5, trainer=trainer, random_state=0).fit(
-        X, y
-    )
-    Phi = model.model_.features(X)
-    Pc, t = Phi - Phi.mean(axis=0), (y - y.mean()) / y.std()
-    theta = np.linalg.solve(Pc.T @ Pc + np.eye(6) / 10.0, Pc.T @ t)
-    np.testing.assert_allclose(model.coef_[0], theta * y.std(), rtol=1e-6)
-    whole = model.set_params(trainer__max_rows=None).fit(X, y)
-    assert abs(whole.score(X, y) - model.score(X, y)) < 0.02
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -135,7 +119,7 @@ def test_units_learnt_on_a_sample_get_their_weights_from_all_rows():
         ({"pull": "auto"}, "`pull` must be a positive number or 'loo', got 'auto'"),
         ({"max_iter": -1}, "`max_iter` must be a whole number of at least 0, got -1"),
         ({"tol": 0}, "`tol` must be a positive number, got 0"),
-        ({"max_rows": 0}, "`max_rows` must be a whole number of at least 1, got 0"),
+        ({"growth": 1}, "`growth` must be a number above 1, or None to train on all rows, got 1"),
     ],
 )
 def test_bad_settings(two_classes, options, message):

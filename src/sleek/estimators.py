@@ -19,7 +19,7 @@ from sleek.bases import known_bases
 from sleek.bases.base import Basis
 from sleek.fitting import Request, fit
 from sleek.model import KernelModel
-from sleek.sources import ArraySource, canonical, single_threaded_blas
+from sleek.sources import ArraySource, canonical
 from sleek.targets import ClassTargets, RealTargets, Targets
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
@@ -36,6 +36,7 @@ from sleek.validation import (
     rows_that_count,
     warn_of_outliers,
 )
+from sleek.workers import Workers, single_threaded_blas
 
 FLOATS = (np.float64, np.float32)
 CANONICAL_ROWS = (
@@ -130,8 +131,9 @@ class _LowRankLSSVM(BaseEstimator):
         rows = np.arange(len(X))  # of X, for each row that is trained on
         if len(X) <= CANONICAL_ROWS:
             X, y, s, rows = canonical(X, y, s)
-        with single_threaded_blas():
-            fitted = fit(ArraySource(X, y, s, targets, n_jobs), request, rng, n_jobs, names, self._report)
+        with single_threaded_blas(), Workers(n_jobs) as workers:
+            source = ArraySource(X, y, s, targets, workers)
+            fitted = fit(source, request, rng, workers, names, self._report)
         self.model_ = KernelModel(
             basis=fitted.basis,
             units=fitted.units,

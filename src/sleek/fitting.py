@@ -1,24 +1,30 @@
 """A fit from beginning to end: scale, place the units, choose the settings, train, solve, judge.
 
 All of it is done in training units (standardised features, coded targets); the result is in the user's.
+
+Large data are gone over a bounded number of times: once for the features' means and spreads and a first
+sample (twice if a feature has absurd values), once for every growth of the sample, once for the closed form.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sleek._typing import AnyArray, FloatArray, IntArray
 from sleek.bases.base import Basis, Scaling, Units
-from sleek.init import distinct_rows, k_medoids
-from sleek.leave_one_out import LeaveOneOut, TrainedUnits, leave_one_out
+from sleek.growth import MOST_HELD, Grown, grow, learn, most_stages
+from sleek.init import SAMPLE_ROWS, distinct_rows, k_medoids
+from sleek.leave_one_out import LeaveOneOut, TrainedUnits, fresh_rows, leave_one_out
 from sleek.moments import ColumnMoments
-from sleek.selection import Family, Report, Selection, table
-from sleek.solve import Solution
-from sleek.sources import Sample, ScaledSource, Source
-from sleek.trainers.base import Penalty, Trainer, Training, fit_output
+from sleek.sampling import Draw, Piece, Sample
+from sleek.selection import Family, Report, Selection, Trial, table
+from sleek.solve import Solution, solve
+from sleek.sources import Block, ScaledSource, Source
+from sleek.trainers.base import Penalty, Trainer, Training, unit_moments
 from sleek.validation import check_enough_rows, check_magnitude
+from sleek.workers import Workers
 
 # The size from which n_units="auto" prunes.
 AUTO_UNITS = 30
@@ -26,10 +32,12 @@ UNITS_PER_OUTPUT = 6
 MOST_UNITS = 60
 ROWS_PER_UNIT = 5  # rows there must be for each of them
 OUTLIER_WIDTHS = 5
-LARGE = 2  # times as many rows make it worth while to go on choosing on more
-REFINE_ROWS = 20_000
-HELD_SHARE = 0.2
 SELECTION_ROWS = 2000  # rows on which settings are tried, and leave-one-out errors are computed
+# From RACE_ROWS on, settings are chosen by a race in two heats, judged by a fifth of the rows.
+RACE_ROWS = 5000
+HEATS = (4096, 8192)
+RACE_MEDOID_ROWS = 500  # among which units are placed: thousands of rows will move them anyway
+HELD_SHARE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,59 +72,94 @@ def fit(
     data: Source,
     request: Request,
     rng: np.random.Generator,
-    n_jobs: int,
+    workers: Workers,
     names: AnyArray | None,
     report: Report,
 ) -> Fitted:
     """Fit the model that is requested to all rows of `data`."""
     seed = int(rng.integers(2**63))
-    columns = _column_moments(data, seed, names)
+    survey = Survey.of(data, seed, workers)
+    check_magnitude(survey.columns.spread(), names)
+    columns = _without_outliers(data, survey)
     scaling = _scaling(columns, request.standardize)
-    source = ScaledSource(data, scaling)
-    families = _families(source, scaling, request, columns.spread(), rng)
-    sample = Sample.draw(source, SELECTION_ROWS, seed, n_jobs)
-    limit = request.trainer.row_limit()
-    rows = source if limit is None else Sample.draw(source, limit, seed, n_jobs)
-    choice, tried = _choose(source, sample, limit, request, families, report)
-    basis, penalty = choice.family.basis, choice.penalty
-    training = request.trainer.train(rows, basis, choice.family.start, penalty, report, choice.begin)
-    solution = fit_output(source, basis, training.units, penalty.C)
-    weight = _weight(rows)
+    source, sample, held = (
+        ScaledSource(data, scaling),
+        survey.sample.scaled(scaling),
+        survey.held.scaled(scaling),
+    )
+    families = _families(sample, survey, scaling, request, columns.spread(), rng)
+    report(_plan(data.n_rows, len(scaling.mean), request.trainer))
+    choice, tried = _choose(sample, held, request, families, report)
+    basis, start = choice.family.basis, choice.family.start
+    grown = _learn(source, held, choice, request.trainer, workers, report)
+    training, penalty = grown.training, grown.penalty
+    units = basis.unscale(training.units, scaling)
+    moments = unit_moments(data, basis, units)
     trained = TrainedUnits(basis, training.units, penalty, training.coordinates)
-    drafter = request.trainer.draft(basis)
-    loo = leave_one_out(sample, trained, choice.family.start, drafter, weight)
+    if grown.everything:
+        judged = sample.smallest(SELECTION_ROWS)
+        loo = leave_one_out(judged, trained, start, request.trainer.draft(basis), grown.weight)
+    else:
+        judged, loo = held, fresh_rows(held, trained, moments)
     return Fitted(
         basis=basis,
-        units=basis.unscale(training.units, scaling),
-        solution=data.coding.decode(solution),
+        units=units,
+        solution=data.coding.decode(solve(moments, penalty.C)),
         C=penalty.C,
-        pull=penalty.prior / weight if request.trainer.pulls else np.nan,
+        pull=penalty.prior / grown.weight if request.trainer.pulls else np.nan,
         training=training,
         selection=tried,
-        loo_rows=sample.numbers,
+        loo_rows=judged.numbers,
         loo=loo,
     )
 
 
-def _weight(source: Source) -> float:
-    return float(source.map_reduce(lambda block: block.s.sum()))
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What one pass over the rows tells: the features' moments, a first sample, and rows held out of it."""
+
+    n_rows: int
+    columns: ColumnMoments
+    sample: Sample
+    held: Sample
+
+    @classmethod
+    def of(cls, data: Source, seed: int, workers: Workers) -> Survey:
+        """Small data are all in the sample, and none are held out."""
+        n_rows = data.n_rows
+        held = 0 if n_rows < RACE_ROWS else min(round(HELD_SHARE * n_rows), MOST_HELD)
+        draw = Draw.plan(n_rows, max(HEATS[-1], RACE_ROWS), held, seed)
+
+        def task(block: Block) -> _Seen:
+            return _Seen(ColumnMoments.of(block.X, block.s), [draw.of(block)])
+
+        seen = data.map_reduce(task)
+        return cls(n_rows, seen.columns, *draw.gather(seen.pieces, data.coding, workers))
 
 
-def _column_moments(data: Source, seed: int, names: AnyArray | None) -> ColumnMoments:
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    columns: ColumnMoments
+    pieces: list[Piece]
+
+    def __add__(self, other: _Seen) -> _Seen:
+        return _Seen(self.columns + other.columns, self.pieces + other.pieces)
+
+
+def _without_outliers(data: Source, survey: Survey) -> ColumnMoments:
     """Mean and spread of every feature, absurd values counted as merely extreme.
 
     A value further from the 1 % to 99 % range than five times its width is clipped there, so that a typing
     error of 1e6 does not squeeze all other rows into one point.
     """
-    raw = data.map_reduce(lambda block: ColumnMoments.of(block.X, block.s))
-    check_magnitude(raw.spread(), names)
-    rows = Sample.draw(data, SELECTION_ROWS, seed).rows
+    raw, rows = survey.columns, survey.sample.smallest(SELECTION_ROWS).rows
     low, high = (_quantile(rows.X, rows.s, q) for q in (0.01, 0.99))
     margin = np.where(high > low, OUTLIER_WIDTHS * (high - low), np.inf)
-    clipped = data.map_reduce(
-        lambda block: ColumnMoments.of(np.clip(block.X, low - margin, high + margin), block.s)
-    )
-    return ColumnMoments(clipped.weight, clipped.mean, np.where(raw.spread() > 0, clipped.squares, 0.0))
+    low, high = low - margin, high + margin
+    if (raw.low >= low).all() and (raw.high <= high).all():
+        return raw
+    clipped = data.map_reduce(lambda block: ColumnMoments.of(np.clip(block.X, low, high), block.s))
+    return replace(clipped, squares=np.where(raw.spread() > 0, clipped.squares, 0.0))
 
 
 def _quantile(X: FloatArray, s: FloatArray, q: float) -> FloatArray:
@@ -138,7 +181,12 @@ def _scaling(columns: ColumnMoments, standardize: bool) -> Scaling:
 
 
 def _families(
-    source: Source, scaling: Scaling, request: Request, spread: FloatArray, rng: np.random.Generator
+    sample: Sample,
+    survey: Survey,
+    scaling: Scaling,
+    request: Request,
+    spread: FloatArray,
+    rng: np.random.Generator,
 ) -> list[Family]:
     """The units' start for every basis and shape that is to be tried.
 
@@ -149,10 +197,11 @@ def _families(
     else:
         wanted = request.n_units
         if wanted is None:
-            wanted = min(MOST_UNITS, max(AUTO_UNITS, UNITS_PER_OUTPUT * source.coding.n_outputs))
-        rows, weights = distinct_rows(source, wanted, int(rng.integers(2**63)))
+            wanted = min(MOST_UNITS, max(AUTO_UNITS, UNITS_PER_OUTPUT * sample.coding.n_outputs))
+        enough = RACE_MEDOID_ROWS if survey.n_rows >= RACE_ROWS else SAMPLE_ROWS
+        rows, weights = distinct_rows(sample, wanted, int(rng.integers(2**63)), enough)
         if request.n_units is None:
-            n_rows = max(source.n_rows, round(_weight(source)))  # a row of weight 2 counts as two rows
+            n_rows = max(survey.n_rows, round(survey.columns.weight))  # a row of weight 2 counts as two rows
             wanted = min(wanted, len(rows), max(1, n_rows // ROWS_PER_UNIT))
         check_enough_rows(wanted, len(rows))
         centers = rows[k_medoids(rows, weights, wanted, rng)]
@@ -167,34 +216,55 @@ def _families(
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """Settings to train with, and where a draft with them has got to."""
+    """Settings to train with, and the trial that they come from, if any."""
 
     family: Family
     penalty: Penalty
-    begin: Units | None
+    trial: Trial | None
 
 
 def _choose(
-    source: Source,
-    sample: Sample,
-    limit: int | None,
-    request: Request,
-    families: list[Family],
-    report: Report,
+    sample: Sample, held: Sample, request: Request, families: list[Family], report: Report
 ) -> tuple[_Choice, dict[str, list[object]]]:
     """What the user has fixed, completed by selection where anything is open."""
     trainer, pull = request.trainer, request.trainer.fixed_pull()
-    selection = Selection(sample, trainer, request.C, pull, report)
-    settled, sized = selection.settled(), request.n_units is not None or request.centers is not None
-    if settled is not None and len(families) == 1 and sized:
+    sized = request.n_units is not None or request.centers is not None
+
+    def selection(size: int, judges: Sample | None) -> Selection:
+        return Selection(sample.smallest(size), trainer, request.C, pull, report, judges)
+
+    small = selection(SELECTION_ROWS, None)
+    settled = small.settled()
+    nothing_open = settled is not None and len(families) == 1 and sized
+    if held.n_rows > 0 and trainer.pulls and not (nothing_open and trainer.growth_factor() is None):
+        first, last = (selection(size, held) for size in HEATS)
+        best, trials = last.final(first.heat(families)), [*first.trials, *last.trials]
+        if not sized:
+            best = last.smallest(best)
+        return _Choice(best.family, best.penalty, best), {} if nothing_open else table(trials, best)
+    if settled is not None and nothing_open:
         return _Choice(families[0], settled, None), {}
-    best, earlier = selection.best_of(families), []
-    if trainer.pulls and source.n_rows > LARGE * sample.n_rows:
-        rows = Sample.draw(source, min(limit or REFINE_ROWS, REFINE_ROWS), sample.seed, sample.n_jobs)
-        train, held = rows.split(HELD_SHARE)
-        earlier, selection = selection.trials, Selection(train, trainer, request.C, pull, report, held)
-        best = selection.refined(best)
+    best = small.best_of(families)
     if not sized:
-        best = selection.smallest(best)
-    tried = table([*earlier, *selection.trials], best)
-    return _Choice(best.family, best.penalty, best.training.units), tried
+        best = small.smallest(best)
+    return _Choice(best.family, best.penalty, best), table(small.trials, best)
+
+
+def _learn(
+    source: Source, held: Sample, choice: _Choice, trainer: Trainer, workers: Workers, report: Report
+) -> Grown:
+    """The units, learnt on all rows or on as many as pay."""
+    growth, trial = trainer.growth_factor(), choice.trial
+    if growth is not None and trial is not None and held.n_rows > 0:
+        return grow(source, held, trial, trainer, growth, workers, report)
+    begin = None if trial is None else trial.training.units
+    return learn(source, choice.family, choice.penalty, trainer.fixed_pull(), trainer, report, begin)
+
+
+def _plan(n_rows: int, n_features: int, trainer: Trainer) -> str:
+    """How often the rows will be gone over, as a sentence."""
+    growth = trainer.growth_factor()
+    if n_rows < RACE_ROWS or growth is None:
+        return f"{n_rows} rows, all of them used in every step of training"
+    stages = most_stages(n_rows, HEATS[-1], growth, n_features)
+    return f"{n_rows} rows: at most {3 + stages} passes over all of them"

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from sleek._typing import FloatArray, IntArray
-from sleek.sources import Sample, Source
+from sleek.sampling import Sample
 
 SAMPLE_ROWS = 1000  # rows that k-medoids sees at most, or ROWS_PER_UNIT for each medoid if that is more
 ROWS_PER_UNIT = 10
@@ -19,14 +19,15 @@ FEW = 15  # with more medoids local minima differ by less than 1 %, and one star
 CANDIDATES = 32  # candidate medoids examined together
 
 
-def distinct_rows(source: Source, n_units: int, seed: int) -> tuple[FloatArray, FloatArray]:
-    """The distinct rows of a random sample large enough to place `n_units`, and the weight of each.
+def distinct_rows(
+    sample: Sample, n_units: int, seed: int, enough: int = SAMPLE_ROWS
+) -> tuple[FloatArray, FloatArray]:
+    """The distinct rows among enough of a sample to place `n_units`, and the weight of each.
 
     They come sorted, so that neither the order of the rows nor writing a row twice instead of giving it
     weight two makes a difference.
     """
-
-    sample = Sample.draw(source, max(SAMPLE_ROWS, ROWS_PER_UNIT * n_units), seed)
+    sample = sample.smallest(max(enough, ROWS_PER_UNIT * n_units), seed)
     rows, inverse = np.unique(sample.rows.X, axis=0, return_inverse=True)
     weights = np.zeros(len(rows))
     np.add.at(weights, inverse.ravel(), sample.rows.s)

@@ -35,8 +35,9 @@ from scipy.linalg.lapack import dpotri
 from sleek._typing import AnyArray, FloatArray, IntArray
 from sleek.bases.base import Basis, Coordinates, Units
 from sleek.moments import Moments
+from sleek.sampling import Sample
 from sleek.solve import solve
-from sleek.sources import Block, Sample, Source
+from sleek.sources import Block, Source
 from sleek.trainers.base import Penalty, Trainer
 
 MAX_COST = 1e10
@@ -121,6 +122,23 @@ def leave_one_out(
     residuals = np.zeros_like(sample.rows.T)
     np.add.at(residuals, rows, folds.residuals * folds.s[:, None])
     return LeaveOneOut(sample.rows.T, residuals / sample.rows.s[:, None], sample.rows.s)
+
+
+def fresh_rows(sample: Sample, trained: TrainedUnits, moments: Moments) -> LeaveOneOut:
+    """Honest residuals of rows on which the units were not learnt, but theta and b were, with these moments.
+
+    Of the formulas above only h_n = 1/Σs + ‖L⁻¹Φ_n‖² is left: exact leave-one-out for fixed units.
+    """
+    theta, b = solve(moments, trained.penalty.C)
+    L = _factor(moments.G, 1.0 / trained.penalty.C)
+
+    def residuals(block: Block) -> LeaveOneOut:
+        Phi = trained.features(block.X)
+        r = block.T - Phi @ theta - b
+        V = solve_triangular(L, (Phi - moments.mean_phi).T, lower=True, check_finite=False)  # (m, n)
+        return _finish(block, r, r, np.einsum("mn,mn->n", V, V), moments.weight, sample.n_rows)
+
+    return sample.map_reduce(residuals)
 
 
 def refit_folds(

@@ -9,7 +9,7 @@ import numpy as np
 
 from sleek._typing import AnyArray, FloatArray
 from sleek.bases.base import Basis, Units
-from sleek.sources import BLOCK_ROWS
+from sleek.sources import rows_per_block
 from sleek.targets import decide
 
 
@@ -87,8 +87,9 @@ class KernelModel:
 
     def _outputs(self, X: AnyArray) -> FloatArray:
         Y = np.empty((len(X), len(self.b)))
-        for start in range(0, len(X), BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
+        size = rows_per_block(len(X))
+        for start in range(0, len(X), size):
+            rows = slice(start, start + size)
             Y[rows] = self.features(X[rows]) @ self.theta + self.b
         return Y
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sleek._typing import FloatArray
+from sleek.kernels import centred_products, column_moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +37,10 @@ class Moments:
     @classmethod
     def of(cls, Phi: FloatArray, T: FloatArray, s: FloatArray) -> Moments:
         """The moments of one block of rows with weights s > 0."""
-        weight = float(s.sum())
-        mean_phi, mean_t = s @ Phi / weight, s @ T / weight
-        A, B = Phi - mean_phi, T - mean_t
-        if not (s == 1.0).all():
-            root = np.sqrt(s)[:, None]
-            A *= root
-            B *= root
-        # written as a product with itself, G costs half: BLAS computes one triangle
-        return cls(weight, mean_phi, mean_t, A.T @ A, A.T @ B, np.einsum("nk,nk->k", B, B))
+        m = Phi.shape[1]
+        weight, mean, products = centred_products(Phi, T, s)
+        G, R, tt = products[:m, :m], products[:m, m:], np.diag(products[m:, m:]).copy()
+        return cls(weight, mean[:m], mean[m:], G, R, tt)
 
     def __add__(self, other: Moments) -> Moments:
         weight = self.weight + other.weight
@@ -62,7 +58,7 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class ColumnMoments:
-    """Weighted mean and sum of squared deviations of every column.
+    """Weighted mean, sum of squared deviations and range of every column.
 
     >>> X = np.array([[1.0], [2.0], [6.0]])
     >>> both = ColumnMoments.of(X[:2], np.ones(2)) + ColumnMoments.of(X[2:], np.ones(1))
@@ -73,14 +69,14 @@ class ColumnMoments:
     weight: float
     mean: FloatArray
     squares: FloatArray
+    low: FloatArray
+    high: FloatArray
 
     @classmethod
     def of(cls, X: FloatArray, s: FloatArray) -> ColumnMoments:
         """The moments of one block of rows with weights s > 0."""
-        weight = float(s.sum())
-        mean = s @ X / weight
         with np.errstate(over="ignore"):  # an infinite spread is the caller's to report
-            return cls(weight, mean, s @ (X - mean) ** 2)
+            return cls(*column_moments(X, s))
 
     def __add__(self, other: ColumnMoments) -> ColumnMoments:
         weight = self.weight + other.weight
@@ -90,6 +86,8 @@ class ColumnMoments:
             weight,
             self.mean + delta * share,
             self.squares + other.squares + delta**2 * (self.weight * share),
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
         )
 
     def spread(self) -> FloatArray:

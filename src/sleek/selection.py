@@ -1,15 +1,19 @@
 """Choosing basis, shape, penalties and size by how well rows are predicted that took no part in the fit.
 
-Every candidate is trained briefly on a sample of the rows and judged by the loss of its leave-one-out
-outputs. For each basis and start shape a line search runs over one strength κ, in steps of √10 from κ = 1 or
-from the best κ of the shape before:
+A candidate is a basis with a start shape and one strength κ, in steps of √10:
 
     C = 1/κ,    prior = κ/1000·Σs      (what the user has fixed stays fixed)
 
-since searching C and pull separately found nothing better. Different bases are compared by refitting five
-folds with the best settings of each. If there are many more rows than the sample has,
-the line search goes on with the winner and the same prior on a larger sample, judged by rows held out of
-it. The best (basis, shape, κ) is then pruned: units are removed one by one, each time the one that the
+since searching C and pull separately found nothing better.
+
+Few rows: every candidate is trained briefly on a sample and judged by the loss of its leave-one-out outputs.
+For each basis and start shape a line search runs over κ, from κ = 1 or from the best κ of the shape before.
+Different bases are compared by refitting five folds with the best settings of each.
+
+Many rows: a race, judged by rows held out. Every basis and start shape runs a first heat on a small sample,
+the best of each basis goes on from there on a larger one, and the line search over κ on with the winner.
+
+Either way the best (basis, shape, κ) is then pruned: units are removed one by one, each time the one that the
 least squares objective misses least, the rest is trained on from where it is, and the smallest size wins
 whose loss is within one standard error (of the paired difference) of the best.
 """
@@ -18,7 +22,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,14 +30,16 @@ from sleek._typing import FloatArray, IntArray
 from sleek.bases.base import Basis, Units
 from sleek.leave_one_out import TrainedUnits, leave_one_out, refit_folds
 from sleek.moments import Moments
-from sleek.sources import Block, Sample
+from sleek.sampling import Sample
 from sleek.trainers.base import Penalty, Trainer, Training, unit_moments
+from sleek.workers import Workers
 
 STEP = 10**0.5
 STEPS = range(-8, 5)
 MIN_GAIN = 1e-4  # of the loss, for a line search to go on
 PULL_PER_STRENGTH = 1e-3
 FULL_PRIOR_WEIGHT = 2000.0  # from here on more rows do not make the prior stronger
+RACE_STEP = -1  # with thousands of rows less penalty is needed than with hundreds
 SIZES = (40, 20, 15, 10)  # below 10 units errors grew by 2 % on average over 31 data sets
 Report = Callable[[str], None]
 
@@ -87,7 +93,7 @@ class Selection:
         C: float | None,
         pull: float | None,
         report: Report,
-        held: Block | None = None,
+        held: Sample | None = None,
     ) -> None:
         self.sample, self.trainer, self.C, self.pull, self.report = sample, trainer, C, pull, report
         self.held = held
@@ -103,7 +109,7 @@ class Selection:
         best: dict[str, Trial] = {}
         for family in families:
             name = family.basis.name
-            trial = self._line_search(family, best[name].step if name in best else 0)
+            trial = self._line_search(self._try(family, best[name].step if name in best else 0))
             if name not in best or trial.loss < best[name].loss:
                 best[name] = trial
         if len(best) == 1:
@@ -116,12 +122,27 @@ class Selection:
         losses = self.sample.coding.losses(folds.T, folds.outputs)
         return float(np.average(losses, weights=folds.s))
 
-    def refined(self, trial: Trial) -> Trial:
-        """The line search of another selection, gone on with here from the trial that it has found."""
-        return self._line_search(trial.family, trial.step)
+    def heat(self, families: Sequence[Family]) -> list[Trial]:
+        """The best trial of each basis, all families with the same strength, side by side."""
+        alone = replace(self.sample, workers=Workers(1))
+        best: dict[str, Trial] = {}
+        for trial in self.sample.workers.map(lambda family: self._run(alone, family, RACE_STEP), families):
+            self._remember(trial)
+            name = trial.family.basis.name
+            if name not in best or trial.loss < best[name].loss:
+                best[name] = trial
+        return list(best.values())
+
+    def final(self, trials: Sequence[Trial]) -> Trial:
+        """The best of another selection's trials, trained on here, and then of a line search from there."""
+        again = [self._try(trial.family, trial.step, trial.training.units) for trial in trials]
+        return self._line_search(min(again, key=lambda trial: trial.loss), go_on=True)
 
     def smallest(self, best: Trial) -> Trial:
-        """The smallest pruned model that is as good as `best` within one standard error."""
+        """The smallest pruned model that is as good as `best` within one standard error.
+
+        With rows held out, the first size that is not ends the search.
+        """
         winner = current = best
         for size in SIZES:
             if size >= len(current.family.start):
@@ -131,34 +152,40 @@ class Selection:
                 best = current
             if current.within_one_standard_error_of(best):
                 winner = current
+            elif self.held is not None:
+                break
         return winner
 
     def settled(self) -> Penalty | None:
         """The penalty, if there is nothing to choose about it."""
         if self.C is None or (self.trainer.pulls and self.pull is None):
             return None
-        return self._penalty(0)
+        return self._penalty(0, self.weight)
 
-    def _penalty(self, step: int) -> Penalty:
+    def _penalty(self, step: int, weight: float) -> Penalty:
         strength = STEP**step
         if self.pull is None:
-            prior = PULL_PER_STRENGTH * strength * min(self.weight, FULL_PRIOR_WEIGHT)
+            prior = PULL_PER_STRENGTH * strength * min(weight, FULL_PRIOR_WEIGHT)
         else:
-            prior = self.pull * self.weight
+            prior = self.pull * weight
         return Penalty(1.0 / strength if self.C is None else self.C, prior)
 
-    def _line_search(self, family: Family, step: int) -> Trial:
-        here = self._try(family, step)
+    def _line_search(self, here: Trial, go_on: bool = False) -> Trial:
+        """The best trial along the strength; each begins anew, or goes on from the units of the first."""
         if self.settled() is not None:
             return here
-        direction, ahead = 1, self._try(family, step + 1)
+
+        def at(step: int) -> Trial:
+            return self._try(here.family, step, here.training.units if go_on else None)
+
+        direction, ahead = 1, at(here.step + 1)
         if ahead.loss >= here.loss:
-            direction, ahead = -1, self._try(family, step - 1)
+            direction, ahead = -1, at(here.step - 1)
         while ahead.loss < here.loss - MIN_GAIN:
             here = ahead
             if here.step + direction not in STEPS:
                 break
-            ahead = self._try(family, here.step + direction)
+            ahead = at(here.step + direction)
         return here
 
     def _pruned(self, trial: Trial, size: int) -> Trial:
@@ -169,27 +196,37 @@ class Selection:
         return self._try(Family(basis, trial.family.shape, start), trial.step, begin)
 
     def _try(self, family: Family, step: int, begin: Units | None = None) -> Trial:
-        clock = time.perf_counter()
-        penalty, basis = self._penalty(step), family.basis
-        trainer = self.trainer.draft(basis)
-        training = trainer.train(self.sample, basis, family.start, penalty, _quiet, begin)
-        if self.held is None:
-            trained = TrainedUnits(basis, training.units, penalty, training.coordinates)
-            loo = leave_one_out(self.sample, trained, family.start, trainer)
-            T, Y, weights = loo.T, loo.outputs, loo.s
-        else:
-            Phi = basis.features(self.held.X, training.units)
-            T, weights = self.held.T, self.held.s
-            Y = Phi @ training.solution.theta + training.solution.b
-        losses, seconds = self.sample.coding.losses(T, Y), time.perf_counter() - clock
-        pull = penalty.prior / self.weight if trainer.pulls else np.nan
-        trial = Trial(family, step, penalty, pull, self.sample.n_rows, training, losses, weights, seconds)
+        return self._remember(self._run(self.sample, family, step, begin))
+
+    def _remember(self, trial: Trial) -> Trial:
         self.trials.append(trial)
         self.report(
-            f"tried {len(family.start)} {basis.name} units on {trial.n_rows} rows, shape {family.shape:.3g}, "
-            f"C {penalty.C:.3g}, pull {pull:.3g}: loss {trial.loss:.5f}"
+            f"tried {len(trial.family.start)} {trial.family.basis.name} units on {trial.n_rows} rows, "
+            f"shape {trial.family.shape:.3g}, C {trial.penalty.C:.3g}, pull {trial.pull:.3g}: "
+            f"loss {trial.loss:.5f}"
         )
         return trial
+
+    def _run(self, sample: Sample, family: Family, step: int, begin: Units | None = None) -> Trial:
+        clock = time.perf_counter()
+        penalty, basis = self._penalty(step, self.weight), family.basis
+        trainer = self.trainer.draft(basis, goes_on=begin is not None and self.held is not None)
+        training = trainer.train(sample, basis, family.start, penalty, _quiet, begin)
+        if self.held is None:
+            trained = TrainedUnits(basis, training.units, penalty, training.coordinates)
+            loo = leave_one_out(sample, trained, family.start, trainer)
+            losses, weights = sample.coding.losses(loo.T, loo.outputs), loo.s
+        else:
+            losses, weights = held_out_losses(self.held, basis, training), self.held.rows.s
+        pull = penalty.prior / self.weight if trainer.pulls else np.nan
+        seconds = time.perf_counter() - clock
+        return Trial(family, step, penalty, pull, sample.n_rows, training, losses, weights, seconds)
+
+
+def held_out_losses(held: Sample, basis: Basis, training: Training) -> FloatArray:
+    """The loss of each row that was held out of the training."""
+    Phi = basis.features(held.rows.X, training.units)
+    return held.coding.losses(held.rows.T, Phi @ training.solution.theta + training.solution.b)
 
 
 def table(trials: Sequence[Trial], chosen: Trial) -> dict[str, list[object]]:

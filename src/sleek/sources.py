@@ -8,27 +8,33 @@ results are added in row order, whatever the number of threads, so a fit is bit-
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import reduce
-from itertools import islice
 from operator import add
-from threading import Lock
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from sleek._typing import AnyArray, FloatArray, IntArray
 from sleek.bases.base import Scaling
+from sleek.kernels import LARGE_BLOCK
 from sleek.targets import Targets
+from sleek.workers import Workers, single_threaded_blas
 
-# With 2048 rows a temporary of 20 units takes 320 KB: it stays in a core's second-level cache, and
-# Python's overhead per block is a few per cent of the arithmetic.
-BLOCK_ROWS = 2048
+SMALL_BLOCK = 2048
+
+
+def rows_per_block(n_rows: int) -> int:
+    """How many of the rows go into a block.
+
+    NumPy works best on 2048: a temporary of 20 units takes 320 KB and stays in a core's second-level cache.
+    Compiled loops cut rows into tiles of their own, and larger blocks leave Python less to do between them.
+
+    >>> rows_per_block(1000), rows_per_block(10**6)
+    (2048, 4096)
+    """
+    return SMALL_BLOCK if n_rows < LARGE_BLOCK else LARGE_BLOCK
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +81,28 @@ class Source(ABC):
         """task(block₁) + task(block₂) + …, in this order."""
 
 
+class ReducibleBlocks(Source):
+    """A source whose blocks can be had one by one, in any order, from several threads."""
+
+    workers: Workers
+    block_rows: int | None  # None for the usual number
+
+    @abstractmethod
+    def block(self, start: int, n_rows: int) -> Block:
+        """The block of at most `n_rows` rows that begins at row `start`."""
+
+    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
+        size = self.block_rows or rows_per_block(self.n_rows)
+
+        def run(start: int) -> Sum:
+            return task(self.block(start, size))
+
+        with single_threaded_blas():
+            return reduce(add, self.workers.map(run, range(0, self.n_rows, size)))
+
+
 @dataclass(frozen=True, eq=False)
-class ArraySource(Source):
+class ArraySource(ReducibleBlocks):
     """Rows of arrays in memory: X (n, d) of any float type, y as `targets` encodes it, weights s > 0.
 
     Targets are encoded and rows brought to float64 block by block, so that memory beyond the data does
@@ -87,8 +113,8 @@ class ArraySource(Source):
     y: AnyArray
     s: FloatArray
     targets: Targets
-    n_jobs: int = 1
-    block_rows: int = BLOCK_ROWS
+    workers: Workers = field(default_factory=Workers)
+    block_rows: int | None = None
 
     @property
     def n_rows(self) -> int:
@@ -98,18 +124,10 @@ class ArraySource(Source):
     def coding(self) -> Targets:
         return self.targets
 
-    def block(self, start: int) -> Block:
-        """The block that begins at row `start`."""
-        rows = slice(start, start + self.block_rows)
+    def block(self, start: int, n_rows: int) -> Block:
+        rows = slice(start, start + n_rows)
         X = self.X[rows].astype(np.float64, copy=False)
         return Block(start, X, self.targets.encode(self.y[rows]), self.s[rows])
-
-    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
-        def run(start: int) -> Sum:
-            return task(self.block(start))
-
-        with single_threaded_blas():
-            return reduce(add, ordered_map(run, range(0, self.n_rows, self.block_rows), self.n_jobs))
 
 
 class Canonical(NamedTuple):
@@ -164,155 +182,3 @@ class ScaledSource(Source):
             return task(Block(block.start, self.scaling.apply(block.X), block.T, block.s))
 
         return self.source.map_reduce(scaled)
-
-
-@dataclass(frozen=True, eq=False)
-class Sample(Source):
-    """A simple random sample of another source's rows without replacement, held in memory.
-
-    It consists of the rows with the `size` smallest keys. A row's key is a hash of its number and the seed,
-    so the same rows are drawn whatever the blocks, and a larger sample with the same seed contains the
-    smaller one. Rows stay in order; a sample at least as large as the source is all of it.
-    """
-
-    size: int
-    seed: int
-    n_jobs: int
-    coding_: Targets
-    numbers: IntArray  # (n,) of the rows in the original source
-    keys: AnyArray
-    rows: Block
-
-    @classmethod
-    def draw(cls, source: Source, size: int, seed: int, n_jobs: int = 1) -> Sample:
-        """One pass over the rows, in O(size) memory."""
-
-        def task(block: Block) -> Sample:
-            numbers = np.arange(block.start, block.start + len(block))
-            keys = _keys(numbers, seed)
-            return cls(size, seed, n_jobs, source.coding, numbers, keys, block)._smallest()
-
-        return source.map_reduce(task)
-
-    def __add__(self, other: Sample) -> Sample:
-        def both(one: AnyArray, two: AnyArray) -> AnyArray:
-            return np.concatenate([one, two])
-
-        a, b = self.rows, other.rows
-        return replace(
-            self,
-            numbers=both(self.numbers, other.numbers),
-            keys=both(self.keys, other.keys),
-            rows=Block(0, both(a.X, b.X), both(a.T, b.T), both(a.s, b.s)),
-        )._smallest()
-
-    def _smallest(self) -> Sample:
-        if len(self.keys) <= self.size:
-            return self
-        kept = np.sort(np.argpartition(self.keys, self.size)[: self.size])
-        return self.take(kept)
-
-    def take(self, rows: IntArray, s: FloatArray | None = None) -> Sample:
-        """Some of the sample's rows, with other weights if given."""
-        block = self.rows.take(0, rows)
-        if s is not None:
-            block = replace(block, s=s)
-        return replace(self, numbers=self.numbers[rows], keys=self.keys[rows], rows=block)
-
-    def split(self, share: float) -> tuple[Sample, Block]:
-        """The sample without a share of its rows, and those rows.
-
-        Held out are the largest keys: smaller samples with the same seed do not contain them.
-        """
-        held = np.zeros(self.n_rows, dtype=bool)
-        held[np.argsort(self.keys)[self.n_rows - round(share * self.n_rows) :]] = True
-        return self.take(np.flatnonzero(~held)), self.rows.take(0, held)
-
-    def with_weight(self, total: float) -> Sample:
-        """The same rows, weighing as much as the rows they stand for."""
-        s = self.rows.s * (total / self.rows.s.sum())
-        return replace(self, rows=replace(self.rows, s=s))
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.rows)
-
-    @property
-    def coding(self) -> Targets:
-        return self.coding_
-
-    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
-        def run(start: int) -> Sum:
-            return task(self.rows.take(start, slice(start, start + BLOCK_ROWS)))
-
-        with single_threaded_blas():
-            return reduce(add, ordered_map(run, range(0, self.n_rows, BLOCK_ROWS), self.n_jobs))
-
-
-def _keys(numbers: IntArray, seed: int) -> AnyArray:
-    """Pseudo-random 64-bit keys of row numbers (the finaliser of the SplitMix64 generator)."""
-    z = (numbers + 1).astype(np.uint64)
-    z = z * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-def ordered_map(function: Callable[[Item], Result], items: Any, n_jobs: int) -> Iterator[Result]:
-    """``map`` on `n_jobs` threads, results in order, never more than a few of them waiting.
-
-    An error or an interrupt cancels what has not begun and leaves no thread behind.
-    """
-    if n_jobs == 1 or len(items) == 1:
-        yield from map(function, items)
-        return
-    pool = ThreadPoolExecutor(min(n_jobs, len(items)))
-    try:
-        todo = iter(items)
-        waiting: deque[Future[Result]] = deque(pool.submit(function, i) for i in islice(todo, 4 * n_jobs))
-        while waiting:
-            yield waiting.popleft().result()
-            waiting.extend(pool.submit(function, item) for item in islice(todo, 1))
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-class _BlasGuard:
-    """Counts who asked for single-threaded BLAS: the first switches it on, the last restores what was.
-
-    The setting belongs to the process. Without the count, two fits in two Python threads could end in
-    the order in which the second restores the first one's limit, for good.
-    """
-
-    def __init__(self) -> None:
-        self.lock, self.users, self.limits = Lock(), 0, None
-
-    def enter(self) -> None:
-        with self.lock:
-            if self.users == 0:
-                self.limits = threadpool_limits(1, user_api="blas")
-            self.users += 1
-
-    def leave(self) -> None:
-        with self.lock:
-            self.users -= 1
-            if self.users == 0 and self.limits is not None:
-                self.limits.restore_original_limits()
-                self.limits = None
-
-
-_blas_guard = _BlasGuard()
-
-
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Hold BLAS to one thread inside; may be nested and entered from several threads at once."""
-    _blas_guard.enter()
-    try:
-        yield
-    finally:
-        _blas_guard.leave()

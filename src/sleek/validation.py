@@ -65,6 +65,13 @@ def check_count(name: str, value: Any, least: int, word: str | None = None) -> i
     return int(value)
 
 
+def check_growth(value: Any) -> float:
+    """A finite number above 1."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 1 < float(value) < np.inf:
+        raise ValueError(f"`growth` must be a number above 1, or None to train on all rows, got {value!r}.")
+    return float(value)
+
+
 def check_n_jobs(value: Any) -> int:
     """The number of threads: joblib's convention, in which None is 1 and -1 all cores."""
     if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value == 0):

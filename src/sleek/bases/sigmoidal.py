@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from sleek import kernels
 from sleek._typing import FloatArray
 from sleek.bases.base import Basis, Coordinates, Parameter, Scaling, Units
 
@@ -42,14 +43,14 @@ class Sigmoidal(Basis):
         return Coordinates(anchor, scale, self.lower_bounds())
 
     def features(self, X: FloatArray, units: Units) -> FloatArray:
-        Z: FloatArray = X @ units["slopes"].T.astype(X.dtype, copy=False)
-        Z += units["offsets"].astype(X.dtype, copy=False)
+        Z = kernels.projection(X, units["slopes"], units["offsets"])
         return np.tanh(Z, out=Z)
 
     def vjp(self, X: FloatArray, units: Units, Phi: FloatArray, dPhi: FloatArray) -> Units:
         dZ = 1.0 - Phi * Phi
         dZ *= dPhi
-        return Units({"slopes": dZ.T @ X, "offsets": dZ.sum(axis=0)})
+        d_slopes, d_offsets = kernels.projection_vjp(X, dZ)
+        return Units({"slopes": d_slopes, "offsets": d_offsets})
 
     def jacobian(self, X: FloatArray, units: Units, Phi: FloatArray) -> Units:
         slope = 1.0 - Phi**2

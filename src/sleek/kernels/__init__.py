@@ -1,48 +1,92 @@
 """The loops that touch every row, feature and unit: which implementation does them.
 
-`reference.py` defines them in NumPy. Absolute distances of large blocks go to the loops of `compiled.py`,
-which is imported when the first such block arrives: small problems never wait for a compiler. The choice
-depends on the block alone, so that a fit does not depend on what the process has done before.
+`reference.py` defines them in NumPy. Large blocks go to `compiled.py`, which is imported when the first such
+block arrives: small problems never wait for a compiler. The choice depends on the block alone, so that a fit
+does not depend on what the process has done before.
 """
 
+from typing import Any
+
 from sleek._typing import AnyArray
-from sleek.kernels.reference import (
-    absolute_distance as _absolute_distance,
-)
-from sleek.kernels.reference import (
-    absolute_distance_vjp as _absolute_distance_vjp,
-)
-from sleek.kernels.reference import (
-    squared_distance,
-    squared_distance_vjp,
-)
+from sleek.kernels import reference
 
-__all__ = ["absolute_distance", "absolute_distance_vjp", "squared_distance", "squared_distance_vjp"]
-
-# Numbers n·m·d from which the compiled loop is worth its import: NumPy takes about a millisecond for them,
-# and training comes back hundreds of times.
+# Numbers n·m·d from which compiled absolute distances are worth their import: NumPy takes about a millisecond
+# for them, and training comes back hundreds of times.
 COMPILED_FROM = 2**18
+# Rows from which matrix products are: with fewer there is nothing to do side by side. `sources.block_rows`
+# cuts large data into blocks of this size.
+LARGE_BLOCK = 4096
 
 
-def _is_large(X: AnyArray, centers: AnyArray) -> bool:
-    return X.size * len(centers) >= COMPILED_FROM
+def _implementation(large: bool) -> Any:
+    if not large:
+        return reference
+    from sleek.kernels import compiled
+
+    return compiled
+
+
+def _for_loops(X: AnyArray, centers: AnyArray) -> Any:
+    return _implementation(X.size * len(centers) >= COMPILED_FROM)
+
+
+def _for_products(X: AnyArray) -> Any:
+    return _implementation(len(X) >= LARGE_BLOCK)
 
 
 def absolute_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArray:
-    """`reference.absolute_distance`, compiled for large blocks."""
-    if _is_large(X, centers):
-        from sleek.kernels import compiled
-
-        return compiled.absolute_distance(X, centers, shapes)
-    return _absolute_distance(X, centers, shapes)
+    """Z_nj = Σ_i shapes_ji |x_ni - c_ji|."""
+    Z: AnyArray = _for_loops(X, centers).absolute_distance(X, centers, shapes)
+    return Z
 
 
 def absolute_distance_vjp(
     X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray
 ) -> tuple[AnyArray, AnyArray]:
-    """`reference.absolute_distance_vjp`, compiled for large blocks."""
-    if _is_large(X, centers):
-        from sleek.kernels import compiled
+    """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j of absolute distances."""
+    d_centers, d_shapes = _for_loops(X, centers).absolute_distance_vjp(X, centers, shapes, dZ)
+    return d_centers, d_shapes
 
-        return compiled.absolute_distance_vjp(X, centers, shapes, dZ)
-    return _absolute_distance_vjp(X, centers, shapes, dZ)
+
+def squared_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArray:
+    """Z_nj = Σ_i shapes_ji (x_ni - c_ji)²."""
+    Z: AnyArray = _for_products(X).squared_distance(X, centers, shapes)
+    return Z
+
+
+def squared_distance_vjp(
+    X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray
+) -> tuple[AnyArray, AnyArray]:
+    """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j of squared distances."""
+    d_centers, d_shapes = _for_products(X).squared_distance_vjp(X, centers, shapes, dZ)
+    return d_centers, d_shapes
+
+
+def projection(X: AnyArray, slopes: AnyArray, offsets: AnyArray) -> AnyArray:
+    """Z_nj = Σ_i slopes_ji x_ni + offsets_j."""
+    Z: AnyArray = _for_products(X).projection(X, slopes, offsets)
+    return Z
+
+
+def projection_vjp(X: AnyArray, dZ: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Σ_n dZ_nj ∂Z_nj/∂slopes_j and Σ_n dZ_nj."""
+    d_slopes, d_offsets = _for_products(X).projection_vjp(X, dZ)
+    return d_slopes, d_offsets
+
+
+def centred_products(A: AnyArray, B: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray]:
+    """Σs, the weighted mean of the rows of [A, B], and Σ s·(row - mean)(row - mean)ᵀ."""
+    weight, mean, products = _for_products(A).centred_products(A, B, s)
+    return weight, mean, products
+
+
+def output_gradient(Phi: AnyArray, T: AnyArray, s: AnyArray, theta: AnyArray, b: AnyArray) -> AnyArray:
+    """dΦ = -s·(t - Φθ - b)·θᵀ, the derivative of ½ Σ s r² by every unit value."""
+    dPhi: AnyArray = _for_products(Phi).output_gradient(Phi, T, s, theta, b)
+    return dPhi
+
+
+def column_moments(X: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray, AnyArray, AnyArray]:
+    """Σs, and the weighted mean, Σ s·(x - mean)², least and largest value of every column."""
+    weight, mean, squares, low, high = _for_products(X).column_moments(X, s)
+    return weight, mean, squares, low, high

@@ -1,12 +1,13 @@
-"""Weighted absolute distances and their gradients as compiled loops, for large blocks of rows.
+"""The loops over rows, features and units, compiled, for large blocks of rows.
 
-Names, arguments and results are those of `reference.py`, for float64 and float32. A tile of rows and features
-is copied to a buffer that stays in a core's first-level cache, features as its rows, so that the innermost
-loop runs over consecutive numbers of one feature and becomes vector instructions. Two units at a time share
-what is loaded. Padding with zeros takes the place of remainder loops: a padded feature or unit has shape 0, a
-padded row weight 0.
+Names, arguments and results are those of `reference.py`, for float64 and float32. All of them work on tiles
+of rows that stay in a core's cache, and none holds Python's lock: a few calls for each block, long enough for
+threads to run side by side, where NumPy would take and leave the lock dozens of times.
 
-Squared distances and projections are matrix products: BLAS does them, called from `reference.py`.
+Absolute distances are loops: a tile is turned so that the innermost loop runs over consecutive rows of one
+feature and becomes vector instructions, two units at a time share what is loaded, and padding with zeros
+takes the place of remainder loops (a padded feature or unit has shape 0, a padded row weight 0). Squared
+distances, projections and moments are matrix products, done by BLAS tile by tile.
 """
 
 from collections.abc import Callable
@@ -17,8 +18,9 @@ import numpy as np
 
 from sleek._typing import AnyArray
 
-TILE_ROWS = 128
+TILE_ROWS = 128  # of absolute distances
 TILE_FEATURES = 32
+GEMM_ROWS = 512  # of a matrix product: with 30 units and 28 features 0.4 MB, half a core's second-level cache
 
 
 def _jit(function: Callable[..., Any]) -> Any:
@@ -26,7 +28,7 @@ def _jit(function: Callable[..., Any]) -> Any:
 
     Sums may be reordered and multiplications fused with additions; NaN and infinity keep their meaning.
     """
-    options: Any = {"nogil": True, "fastmath": {"reassoc", "nsz", "contract"}}
+    options: Any = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "nsz", "contract"}}
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor the user's cache folder can be written to
@@ -39,7 +41,7 @@ def absolute_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyAr
     >>> absolute_distance(np.array([[1.0, 2.0]]), np.array([[0.0, 0.0]]), np.array([[1.0, 0.5]]))
     array([[2.]])
     """
-    Z: AnyArray = _distance(*_contiguous(X, centers, shapes))
+    Z: AnyArray = _absolute_distance(*_alike(X, centers, shapes))
     return Z
 
 
@@ -47,18 +49,231 @@ def absolute_distance_vjp(
     X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray
 ) -> tuple[AnyArray, AnyArray]:
     """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j, each (m, d), summed over tiles in float64."""
-    X, centers, dZ = _contiguous(X, centers, dZ)
-    signs, distances = _distance_vjp(X, centers, dZ)
+    signs, distances = _absolute_distance_vjp(*_alike(X, centers, dZ))
     return -shapes * signs, distances
 
 
-def _contiguous(*arrays: AnyArray) -> tuple[AnyArray, ...]:
+def squared_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArray:
+    """Z_nj = Σ_i shapes_ji (x_ni - c_ji)² = E·[shapes, -2·shapes·c, Σ shapes·c²]ᵀ with E = [x², x, 1].
+
+    x and c are taken about the mean of the centres: features far from zero would cancel digits.
+
+    >>> squared_distance(np.array([[1.0, 2.0]]), np.array([[0.0, 0.0]]), np.array([[1.0, 0.5]]))
+    array([[3.]])
+    """
+    origin = centers.mean(axis=0)
+    c = centers - origin
+    weighted = shapes * c
+    constant = np.einsum("md,md->m", weighted, c)
+    W = np.concatenate([shapes.T, -2.0 * weighted.T, constant[None]])  # (2d + 1, m)
+    Z: AnyArray = _squared_distance(*_alike(X, origin, W))
+    return Z
+
+
+def squared_distance_vjp(
+    X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray
+) -> tuple[AnyArray, AnyArray]:
+    """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j, each (m, d), both from dZᵀE."""
+    d = X.shape[1]
+    origin = centers.mean(axis=0)
+    c = centers - origin
+    W = _squared_distance_vjp(*_alike(X, origin, dZ))
+    w2, w1, w0 = W[:, :d], W[:, d:-1], W[:, -1:]
+    return -2.0 * shapes * (w1 - c * w0), w2 - 2.0 * c * w1 + c * c * w0
+
+
+def projection(X: AnyArray, slopes: AnyArray, offsets: AnyArray) -> AnyArray:
+    """Z_nj = Σ_i slopes_ji x_ni + offsets_j.
+
+    >>> projection(np.array([[1.0, 2.0]]), np.array([[1.0, 0.5]]), np.array([3.0]))
+    array([[5.]])
+    """
+    Z: AnyArray = _projection(*_alike(X, slopes.T, offsets))
+    return Z
+
+
+def projection_vjp(X: AnyArray, dZ: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Σ_n dZ_nj ∂Z_nj/∂slopes_j (m, d) and Σ_n dZ_nj (m,)."""
+    d_slopes, d_offsets = _projection_vjp(*_alike(X, dZ))
+    return d_slopes, d_offsets
+
+
+def centred_products(A: AnyArray, B: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray]:
+    """Σs, the weighted mean of the rows of [A, B], and Σ s·(row - mean)(row - mean)ᵀ."""
+    weight, mean, products = _centred_products(*_alike(A, B, s))
+    return weight, mean, products
+
+
+def output_gradient(Phi: AnyArray, T: AnyArray, s: AnyArray, theta: AnyArray, b: AnyArray) -> AnyArray:
+    """dΦ = -s·(t - Φθ - b)·θᵀ, the derivative of ½ Σ s r² by every unit value.
+
+    >>> output_gradient(np.ones((1, 1)), np.ones((1, 1)), np.ones(1), np.full((1, 1), 3.0), np.zeros(1))
+    array([[6.]])
+    """
+    dPhi: AnyArray = _output_gradient(*_alike(Phi, T, s, theta, b))
+    return dPhi
+
+
+def column_moments(X: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray, AnyArray, AnyArray]:
+    """Σs, and the weighted mean, Σ s·(x - mean)², least and largest value of every column."""
+    weight, mean, squares, low, high = _column_moments(*_alike(X, s))
+    return weight, mean, squares, low, high
+
+
+def _alike(*arrays: AnyArray) -> tuple[AnyArray, ...]:
     """The arrays in C order and of the first one's precision: a loop is compiled once for each precision."""
     return tuple(np.ascontiguousarray(array, dtype=arrays[0].dtype) for array in arrays)
 
 
 @_jit
-def _distance(X, centers, shapes):  # type: ignore[no-untyped-def]
+def _squared_distance(X, origin, W):  # type: ignore[no-untyped-def]
+    n, d = X.shape
+    m = W.shape[1]
+    Z = np.empty((n, m), X.dtype)
+    E = np.ones((GEMM_ROWS, 2 * d + 1), X.dtype)
+    for start in range(0, n, GEMM_ROWS):
+        rows, z = X[start : start + GEMM_ROWS], Z[start : start + GEMM_ROWS]
+        e = E[: len(rows)]
+        _expand(rows, origin, e)
+        np.dot(e, W, z)
+        for r in range(len(rows)):
+            for j in range(m):
+                z[r, j] = abs(z[r, j])  # rounding may turn a distance of 0, or one of huge terms, negative
+    return Z
+
+
+@_jit
+def _squared_distance_vjp(X, origin, dZ):  # type: ignore[no-untyped-def]
+    n, d = X.shape
+    m = dZ.shape[1]
+    total = np.zeros((m, 2 * d + 1))
+    part = np.empty((m, 2 * d + 1), X.dtype)
+    E = np.ones((GEMM_ROWS, 2 * d + 1), X.dtype)
+    for start in range(0, n, GEMM_ROWS):
+        rows, weights = X[start : start + GEMM_ROWS], dZ[start : start + GEMM_ROWS]
+        e = E[: len(rows)]
+        _expand(rows, origin, e)
+        np.dot(weights.T, e, part)
+        for j in range(m):
+            for i in range(2 * d + 1):
+                total[j, i] += part[j, i]
+    return total
+
+
+@_jit
+def _expand(rows, origin, e):  # type: ignore[no-untyped-def]
+    """[x², x] about the origin, into the first 2d columns of e."""
+    d = rows.shape[1]
+    for r in range(len(rows)):
+        for i in range(d):
+            x = rows[r, i] - origin[i]
+            e[r, i] = x * x
+            e[r, d + i] = x
+
+
+@_jit
+def _projection(X, slopes, offsets):  # type: ignore[no-untyped-def]
+    n, m = len(X), len(offsets)
+    Z = np.empty((n, m), X.dtype)
+    for start in range(0, n, GEMM_ROWS):
+        z = Z[start : start + GEMM_ROWS]
+        np.dot(X[start : start + GEMM_ROWS], slopes, z)
+        for r in range(len(z)):
+            for j in range(m):
+                z[r, j] += offsets[j]
+    return Z
+
+
+@_jit
+def _projection_vjp(X, dZ):  # type: ignore[no-untyped-def]
+    n, d = X.shape
+    m = dZ.shape[1]
+    d_slopes, d_offsets = np.zeros((m, d)), np.zeros(m)
+    part = np.empty((m, d), X.dtype)
+    for start in range(0, n, GEMM_ROWS):
+        weights = dZ[start : start + GEMM_ROWS]
+        np.dot(weights.T, X[start : start + GEMM_ROWS], part)
+        for j in range(m):
+            for i in range(d):
+                d_slopes[j, i] += part[j, i]
+        for r in range(len(weights)):
+            for j in range(m):
+                d_offsets[j] += weights[r, j]
+    return d_slopes, d_offsets
+
+
+@_jit
+def _output_gradient(Phi, T, s, theta, b):  # type: ignore[no-untyped-def]
+    n, m = Phi.shape
+    k = len(b)
+    dPhi = np.empty((n, m), Phi.dtype)
+    transposed = np.ascontiguousarray(theta.T)
+    for r in range(n):
+        for q in range(k):
+            error = b[q] - T[r, q]
+            for j in range(m):
+                error += Phi[r, j] * transposed[q, j]
+            error *= s[r]
+            if q == 0:
+                for j in range(m):
+                    dPhi[r, j] = error * transposed[0, j]
+            else:
+                for j in range(m):
+                    dPhi[r, j] += error * transposed[q, j]
+    return dPhi
+
+
+@_jit
+def _column_moments(X, s):  # type: ignore[no-untyped-def]
+    n, d = X.shape
+    weight, mean, squares = 0.0, np.zeros(d), np.zeros(d)
+    low, high = X[0].copy(), X[0].copy()
+    for r in range(n):
+        weight += s[r]
+        for i in range(d):
+            x = X[r, i]
+            mean[i] += s[r] * x
+            low[i] = min(low[i], x)
+            high[i] = max(high[i], x)
+    for i in range(d):
+        mean[i] /= weight
+    for r in range(n):
+        for i in range(d):
+            difference = X[r, i] - mean[i]
+            squares[i] += s[r] * difference * difference
+    return weight, mean, squares, low, high
+
+
+@_jit
+def _centred_products(A, B, s):  # type: ignore[no-untyped-def]
+    n, m = A.shape
+    k = B.shape[1]
+    weight, mean = 0.0, np.zeros(m + k)
+    for r in range(n):
+        weight += s[r]
+        for j in range(m):
+            mean[j] += s[r] * A[r, j]
+        for j in range(k):
+            mean[m + j] += s[r] * B[r, j]
+    for j in range(m + k):
+        mean[j] /= weight
+    products = np.zeros((m + k, m + k))
+    part, V = np.empty((m + k, m + k)), np.empty((GEMM_ROWS, m + k))
+    for start in range(0, n, GEMM_ROWS):
+        v = V[: min(GEMM_ROWS, n - start)]
+        for r in range(len(v)):
+            root = np.sqrt(s[start + r])
+            for j in range(m):
+                v[r, j] = root * (A[start + r, j] - mean[j])
+            for j in range(k):
+                v[r, m + j] = root * (B[start + r, j] - mean[m + j])
+        np.dot(v.T, v, part)
+        products += part
+    return weight, mean, products
+
+
+@_jit
+def _absolute_distance(X, centers, shapes):  # type: ignore[no-untyped-def]
     n, d = X.shape
     m = len(centers)
     Z = np.empty((n, m), X.dtype)
@@ -105,7 +320,7 @@ def _distance(X, centers, shapes):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def _distance_vjp(X, centers, dZ):  # type: ignore[no-untyped-def]
+def _absolute_distance_vjp(X, centers, dZ):  # type: ignore[no-untyped-def]
     """Σ_n dZ_nj sign(x_ni - c_ji) and Σ_n dZ_nj |x_ni - c_ji|."""
     n, d = X.shape
     m = len(centers)

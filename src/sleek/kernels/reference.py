@@ -77,6 +77,60 @@ def squared_distance_vjp(
     return -2.0 * shapes * (w1 - c * w0), w2 - 2.0 * c * w1 + c * c * w0
 
 
+def projection(X: AnyArray, slopes: AnyArray, offsets: AnyArray) -> AnyArray:
+    """Z_nj = Σ_i slopes_ji x_ni + offsets_j.
+
+    >>> projection(np.array([[1.0, 2.0]]), np.array([[1.0, 0.5]]), np.array([3.0]))
+    array([[5.]])
+    """
+    Z: AnyArray = X @ slopes.T.astype(X.dtype, copy=False)
+    Z += offsets.astype(X.dtype, copy=False)
+    return Z
+
+
+def projection_vjp(X: AnyArray, dZ: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Σ_n dZ_nj ∂Z_nj/∂slopes_j (m, d) and Σ_n dZ_nj (m,)."""
+    return dZ.T @ X, dZ.sum(axis=0)
+
+
+def centred_products(A: AnyArray, B: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray]:
+    """Σs, the weighted mean of the rows of [A, B], and Σ s·(row - mean)(row - mean)ᵀ.
+
+    >>> centred_products(np.array([[0.0], [4.0]]), np.array([[1.0], [3.0]]), np.ones(2))
+    (2.0, array([2., 2.]), array([[8., 4.], [4., 2.]]))
+    """
+    weight = float(s.sum())
+    V = np.concatenate([A, B], axis=1)
+    mean = s @ V / weight
+    V -= mean
+    if not (s == 1.0).all():
+        V *= np.sqrt(s)[:, None]
+    return weight, mean, V.T @ V  # written as a product with itself it costs half: BLAS computes one triangle
+
+
+def output_gradient(Phi: AnyArray, T: AnyArray, s: AnyArray, theta: AnyArray, b: AnyArray) -> AnyArray:
+    """dΦ = -s·(t - Φθ - b)·θᵀ, the derivative of ½ Σ s r² by every unit value.
+
+    >>> output_gradient(np.ones((1, 1)), np.ones((1, 1)), np.ones(1), np.full((1, 1), 3.0), np.zeros(1))
+    array([[6.]])
+    """
+    r = T - Phi @ theta - b
+    r *= -s[:, None]
+    dPhi: AnyArray = r @ theta.T if theta.shape[1] > 1 else r * theta[:, 0]
+    return dPhi
+
+
+def column_moments(X: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray, AnyArray, AnyArray]:
+    """Σs, and the weighted mean, Σ s·(x - mean)², least and largest value of every column.
+
+    >>> column_moments(np.array([[1.0], [2.0], [6.0]]), np.ones(3))
+    (3.0, array([3.]), array([14.]), array([1.]), array([6.]))
+    """
+    weight = float(s.sum())
+    mean = s @ X / weight
+    return weight, mean, s @ (X - mean) ** 2, X.min(axis=0), X.max(axis=0)
+
+
 def _shifted(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Rows and centres about the mean of the centres, if these lie far enough from 0 to matter.
 

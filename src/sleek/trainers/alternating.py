@@ -95,13 +95,16 @@ class Alternating(Trainer):
         solution = fit_output(source, basis, units, C)
         return Training(units, solution, max_iter, history, status, converged=True, coordinates=None)
 
-    def draft(self, basis: Basis) -> Trainer:
+    def draft(self, basis: Basis, goes_on: bool = False) -> Trainer:
+        return self
+
+    def stage(self) -> Trainer:
         return self
 
     def fixed_pull(self) -> float | None:
         return None
 
-    def row_limit(self) -> int | None:
+    def growth_factor(self) -> float | None:
         return None
 
 

@@ -66,16 +66,23 @@ class Trainer(BaseEstimator, ABC):
         """
 
     @abstractmethod
-    def draft(self, basis: Basis) -> Trainer:
-        """The trainer with which settings are tried out: the same, or a shorter one."""
+    def draft(self, basis: Basis, goes_on: bool = False) -> Trainer:
+        """The trainer with which settings are tried out: the same, or a shorter one.
+
+        Shorter still, if it goes on from units that a draft with similar settings has reached.
+        """
+
+    @abstractmethod
+    def stage(self) -> Trainer:
+        """The trainer for samples that may still grow: the same, or a less exact one."""
 
     @abstractmethod
     def fixed_pull(self) -> float | None:
         """The pull that the user has set; None if it is to be chosen or the trainer has none."""
 
     @abstractmethod
-    def row_limit(self) -> int | None:
-        """The number of rows to train units on at most; None for all."""
+    def growth_factor(self) -> float | None:
+        """How much the sample on which units are learnt grows at a time; None to learn them on all rows."""
 
 
 def unit_moments(source: Source, basis: Basis, units: Units) -> Moments:

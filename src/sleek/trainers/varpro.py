@@ -19,13 +19,16 @@ from scipy.optimize import minimize
 
 from sleek._typing import FloatArray
 from sleek.bases.base import Basis, Coordinates, Units, flat
+from sleek.kernels import output_gradient
 from sleek.moments import Moments
-from sleek.solve import Solution, solve
+from sleek.solve import solve
 from sleek.sources import Block, Source
 from sleek.trainers.base import Penalty, Trainer, Training, fit_output
-from sleek.validation import check_count, check_positive
+from sleek.validation import check_count, check_growth, check_positive
 
-KEEP_PHI_ROWS = 50_000  # sources up to this size keep Phi between the two passes of an evaluation
+GOING_ON = 15  # iterations of a draft that goes on from where another has got to
+STAGE_TOL = 10  # times `tol` is exact enough on a sample: its own error is larger
+KEEP_PHI = 2**23  # numbers of Phi, 64 MB, up to which it is kept between the two passes of an evaluation
 
 
 class VariableProjection(Trainer):
@@ -43,10 +46,12 @@ class VariableProjection(Trainer):
     max_iter : int, default=200
         Iterations at most; 0 leaves the units at their start.
     tol : float, default=1e-5
-        Stop when an iteration improves the objective by less than this share of the targets' variance.
-    max_rows : int or None, default=20000
-        Learn the units on a random sample of this many rows at most; theta and b are always solved on all
-        rows. None learns them on all rows.
+        Stop when an iteration improves the objective by less than this share of the targets' variance, or by
+        ten times as much on a sample.
+    growth : float or None, default=4.0
+        Learn the units of large data on a random sample that grows by this factor as long as growing pays
+        (`sleek.growth` states the rule); theta and b are always solved on all rows. None learns the units on
+        all rows too.
 
     Examples
     --------
@@ -68,12 +73,12 @@ class VariableProjection(Trainer):
         pull: float | str = "loo",
         max_iter: int = 200,
         tol: float = 1e-5,
-        max_rows: int | None = 20_000,
+        growth: float | None = 4.0,
     ) -> None:
         self.pull = pull
         self.max_iter = max_iter
         self.tol = tol
-        self.max_rows = max_rows
+        self.growth = growth
 
     def train(
         self,
@@ -112,17 +117,21 @@ class VariableProjection(Trainer):
         solution = fit_output(source, basis, units, penalty.C)
         return Training(units, solution, len(history["objective"]), history, status, converged, coordinates)
 
-    def draft(self, basis: Basis) -> Trainer:
-        max_iter = min(check_count("max_iter", self.max_iter, least=0), basis.draft_iterations)
-        return VariableProjection(self.pull, max_iter, self.tol, self.max_rows)
+    def draft(self, basis: Basis, goes_on: bool = False) -> Trainer:
+        enough = GOING_ON if goes_on else basis.draft_iterations
+        max_iter = min(check_count("max_iter", self.max_iter, least=0), enough)
+        return VariableProjection(self.pull, max_iter, self.tol, self.growth)
+
+    def stage(self) -> Trainer:
+        return VariableProjection(self.pull, self.max_iter, STAGE_TOL * self.tol, self.growth)
 
     def fixed_pull(self) -> float | None:
         if isinstance(self.pull, str) and self.pull == "loo":
             return None
         return check_positive("pull", self.pull, word="loo")
 
-    def row_limit(self) -> int | None:
-        return None if self.max_rows is None else check_count("max_rows", self.max_rows, least=1)
+    def growth_factor(self) -> float | None:
+        return None if self.growth is None else check_growth(self.growth)
 
 
 def _sentence(result: Any, max_iter: int) -> str:
@@ -141,7 +150,7 @@ class _Reduced:
 
     def __init__(self, source: Source, basis: Basis, coordinates: Coordinates, penalty: Penalty) -> None:
         self.source, self.basis, self.coordinates, self.penalty = source, basis, coordinates, penalty
-        self.keeps = source.n_rows <= KEEP_PHI_ROWS
+        self.keeps = source.n_rows * len(coordinates.anchor) <= KEEP_PHI
 
     def __call__(self, u: FloatArray) -> tuple[float, FloatArray]:
         units = self.coordinates.units(u)
@@ -158,19 +167,11 @@ class _Reduced:
 
         def gradient(block: Block) -> Units:
             Phi = kept[block.start] if self.keeps else self.basis.features(block.X, units)
-            return self.basis.vjp(block.X, units, Phi, _output_gradient(block, Phi, solution))
+            dPhi = output_gradient(Phi, block.T, block.s, solution.theta, solution.b)
+            return self.basis.vjp(block.X, units, Phi, dPhi)
 
         scale = self.coordinates.scale
         by_u = flat(self.source.map_reduce(gradient).map(lambda name, array: array * scale[name]))
         total = float(moments.tt.sum()) or 1.0
         value = 0.5 * (moments.tt.sum() - np.sum(solution.theta * moments.R) + self.penalty.prior * (u @ u))
         return float(value) / total, (by_u + self.penalty.prior * u) / total
-
-
-def _output_gradient(block: Block, Phi: FloatArray, solution: Solution) -> FloatArray:
-    """dΦ = -s·r·θᵀ, the derivative of ½ Σ s r² by every unit value."""
-    r = block.T - Phi @ solution.theta - solution.b
-    r *= -block.s[:, None]
-    theta = solution.theta
-    dPhi: FloatArray = r @ theta.T if theta.shape[1] > 1 else r * theta[:, 0]
-    return dPhi

@@ -1,0 +1,115 @@
+"""Threads for blocks of rows: the only parallel layer, with BLAS held to one thread beneath it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from itertools import islice
+from threading import Lock
+from types import TracebackType
+from typing import Self, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+WAITING_PER_WORKER = 4
+
+
+class Workers:
+    """A number of threads, which live as long as its with-block, or else as long as one `map`.
+
+    >>> with Workers(2) as workers:
+    ...     list(workers.map(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+
+    def __init__(self, n_jobs: int = 1) -> None:
+        self.n_jobs = n_jobs
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        if self.n_jobs > 1:
+            self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="sleek")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """``map`` on the threads, results in order, never more than a few of them waiting.
+
+        An error or an interrupt cancels what has not begun and waits for what has: when it comes through,
+        nothing runs any more. Not to be called from inside `function`.
+        """
+        todo = iter(items)
+        if self.n_jobs == 1:
+            yield from map(function, todo)
+        elif self._pool is None:
+            with Workers(self.n_jobs) as workers:
+                yield from workers.map(function, todo)
+        else:
+            yield from self._spread(self._pool, function, todo)
+
+    def _spread(
+        self, pool: ThreadPoolExecutor, function: Callable[[Item], Result], todo: Iterator[Item]
+    ) -> Iterator[Result]:
+        ahead = list(islice(todo, 2))
+        if len(ahead) < 2:
+            yield from map(function, ahead)  # a single item: no need to wake a thread
+            return
+        waiting: deque[Future[Result]] = deque(pool.submit(function, item) for item in ahead)
+        try:
+            waiting.extend(
+                pool.submit(function, item) for item in islice(todo, WAITING_PER_WORKER * self.n_jobs - 2)
+            )
+            while waiting:
+                yield waiting.popleft().result()
+                waiting.extend(pool.submit(function, item) for item in islice(todo, 1))
+        finally:
+            for future in waiting:
+                future.cancel()
+            wait(waiting)
+
+
+class _BlasGuard:
+    """Counts who asked for single-threaded BLAS: the first switches it on, the last restores what was.
+
+    The setting belongs to the process. Without the count, two fits in two Python threads could end in
+    the order in which the second restores the first one's limit, for good.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.users, self.limits = Lock(), 0, None
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.users == 0:
+                self.limits = threadpool_limits(1, user_api="blas")
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0 and self.limits is not None:
+                self.limits.restore_original_limits()
+                self.limits = None
+
+
+_blas_guard = _BlasGuard()
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Hold BLAS to one thread inside; may be nested and entered from several threads at once."""
+    _blas_guard.enter()
+    try:
+        yield
+    finally:
+        _blas_guard.leave()

@@ -1,0 +1,165 @@
+"""Large data: a race, samples that grow, and a bounded number of passes in bounded memory."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import sleek.estimators
+from sleek import LowRankLSSVC, LowRankLSSVR, VariableProjection
+from sleek.datasets import make_ripley, make_rotated
+from sleek.fitting import HEATS, RACE_ROWS
+from sleek.growth import PAYS, most_stages, stage_limit
+from sleek.sources import ArraySource
+
+LINE = re.compile(r"learnt on (\d+) rows: held-out loss ([\d.]+), (-?[\d.]+) ± ([\d.]+) less")
+
+
+class Counting(ArraySource):
+    """Counts passes over all rows."""
+
+    passes = 0
+
+    def map_reduce(self, task):
+        Counting.passes += 1
+        return super().map_reduce(task)
+
+
+@pytest.fixture(scope="module")
+def rotated():
+    return make_rotated(120_000, n_features=8, random_state=0)
+
+
+def stages(capsys):
+    return [tuple(map(float, found)) for found in LINE.findall(capsys.readouterr().out)]
+
+
+def test_settings_of_large_data_are_raced_for_and_judged_by_rows_held_out():
+    X, y = make_ripley(12_000, random_state=0)
+    tried = LowRankLSSVC(random_state=0).fit(X, y).selection_
+    assert set(tried["n_rows"]) == set(HEATS)
+    first = [n_rows == HEATS[0] for n_rows in tried["n_rows"]]
+    assert sum(first) == 4  # three Gaussian shapes and sigmoidal units
+    assert set(np.array(tried["basis"])[len(first) - first[::-1].index(True) :][:2]) == {
+        "gaussian_rbf",
+        "sigmoidal",
+    }
+    assert tried["n_rows"][tried["chosen"].index(True)] == HEATS[1]
+
+
+def test_a_sample_grows_as_long_as_growing_pays(rotated, capsys):
+    LowRankLSSVC(10, basis="sigmoidal", random_state=0, verbose=1).fit(*rotated)
+    grown = stages(capsys)
+    assert grown[0][0] == 4 * HEATS[1]
+    for i, (rows, loss, gain, error) in enumerate(grown):
+        pays = (gain + error) / 4 >= PAYS * loss
+        last = i == len(grown) - 1
+        assert pays != last or rows >= 100_000
+
+
+def test_noise_is_not_worth_more_rows(capsys):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200_000, 3)), rng.integers(0, 2, size=200_000)
+    LowRankLSSVC(5, basis="gaussian_rbf", shape=0.3, random_state=0, verbose=1).fit(X, y)
+    assert [row[0] for row in stages(capsys)] == [4 * HEATS[1]]
+
+
+def test_passes_over_the_data_keep_to_the_bound_that_is_printed(rotated, capsys, monkeypatch):
+    monkeypatch.setattr(sleek.estimators, "ArraySource", Counting)
+    Counting.passes = 0
+    model = LowRankLSSVC(10, basis="sigmoidal", random_state=0, verbose=1).fit(*rotated)
+    out = capsys.readouterr().out
+    bound = int(re.search(r"at most (\d+) passes", out)[1])
+    assert len(LINE.findall(out)) + 2 == Counting.passes <= bound
+    assert model.n_units_ == 10
+
+
+def test_units_learnt_on_a_sample_get_their_weights_from_all_rows(rotated):
+    X = rotated[0]
+    y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=len(X))
+    model = LowRankLSSVR(6, basis="gaussian_rbf", C=10.0, random_state=0).fit(X, y)
+    Phi = model.model_.features(X)
+    Pc, t = Phi - Phi.mean(axis=0), (y - y.mean()) / y.std()
+    theta = np.linalg.solve(Pc.T @ Pc + np.eye(6) / 10.0, Pc.T @ t)
+    np.testing.assert_allclose(model.coef_[0], theta * y.std(), rtol=1e-6)
+
+
+def test_without_growth_units_are_trained_on_all_rows():
+    X, y = make_ripley(9000, random_state=0)
+    fixed = {"basis": "robust_rbf", "C": 10.0, "shape": 0.5, "random_state": 0}
+    trainer = VariableProjection(pull=1e-4, growth=None, tol=1e-9, max_iter=300)
+    model = LowRankLSSVC(3, trainer=trainer, **fixed).fit(X, y)
+    assert model.selection_ == {}
+    assert model.pull_ == pytest.approx(1e-4)
+    again = LowRankLSSVC(3, trainer=trainer, **fixed).fit(X[::-1], y[::-1])
+    np.testing.assert_allclose(again.centers_, model.centers_, rtol=1e-3, atol=1e-3)
+    sampled = LowRankLSSVC(3, trainer=trainer.set_params(growth=4.0), **fixed).fit(X, y)
+    assert sampled.pull_ == pytest.approx(1e-4)
+    assert abs(sampled.score(X, y) - model.score(X, y)) < 0.005
+    assert sampled.history_["objective"][-1] == pytest.approx(model.history_["objective"][-1], rel=0.05)
+
+
+def test_errors_to_expect_come_from_rows_that_units_have_not_seen(rotated):
+    X, y = rotated
+    model = LowRankLSSVC(10, basis="sigmoidal", random_state=0).fit(X, y)
+    assert len(model.loo_rows_) == len(model.loo_residuals_) == 8192
+    new = make_rotated(50_000, n_features=8, random_state=1)
+    error = 1 - model.score(*new)
+    assert model.loo_error_ == pytest.approx(error, abs=4 * np.sqrt(error / 8192))
+
+
+def test_result_does_not_depend_on_threads(rotated):
+    one, two = (LowRankLSSVC(10, random_state=0, n_jobs=n_jobs).fit(*rotated) for n_jobs in (1, 2))
+    for name, array in one.model_.units.arrays.items():
+        np.testing.assert_array_equal(array, two.model_.units[name])
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(one.loo_residuals_, two.loo_residuals_)
+
+
+def test_weights_count_in_large_data_too():
+    X, y = make_ripley(2 * RACE_ROWS, random_state=0)
+    s = np.where(X[:, 0] > 0, 1.0, 1e-9)
+    model = LowRankLSSVC(4, basis="gaussian_rbf", random_state=0).fit(X, y, sample_weight=s)
+    right = X[:, 0] > 0
+    alone = LowRankLSSVC(4, basis="gaussian_rbf", random_state=0).fit(X[right], y[right])
+    assert model.score(X[right], y[right]) == pytest.approx(alone.score(X[right], y[right]), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "growth", "expected"), [(8192, 4.0, 0), (30_000, 4.0, 1), (10**6, 2.0, 7)]
+)
+def test_bound_on_the_number_of_stages(n_rows, growth, expected):
+    assert most_stages(n_rows, HEATS[1], growth, 8) == expected
+    assert stage_limit(8) * 8 * 8 <= 2**27
+
+
+MEMORY = """
+import resource, sys
+import numpy as np
+from sleek import LowRankLSSVC
+from sleek.datasets import make_rotated
+
+LowRankLSSVC(10, random_state=0).fit(*make_rotated(6000, n_features=6, random_state=0))
+n = int(sys.argv[1])
+rng = np.random.default_rng(0)
+X = rng.normal(size=(n, 6))
+y = (X[:, 0] * X[:, 1] > 0).astype(np.int8)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+LowRankLSSVC(10, basis="gaussian_rbf", random_state=0, n_jobs=2).fit(X, y)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes on Linux only")
+def test_memory_beyond_the_data_does_not_grow_with_rows():
+    """Weights, codes and masks may take 50 bytes a row; rows x units would take 80."""
+    peaks = []
+    for n in (400_000, 2_000_000):
+        done = subprocess.run(
+            [sys.executable, "-c", MEMORY, str(n)], capture_output=True, text=True, check=True
+        )
+        peaks.append(float(done.stdout))
+    assert peaks[1] - peaks[0] < 1_600_000 * 50 / 2**20
+    assert peaks[0] < 150
