@@ -22,8 +22,8 @@ static void transpose(const REAL *restrict A, long start, long n, long k, REAL T
 }
 
 /* Tiles with features as rows; sums of a unit in the first-level cache. */
-void distance_tiles(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, REAL *restrict Z,
-                    long n, long m, long d) {
+void absolute_distance_tiles(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S,
+                             REAL *restrict Z, long n, long m, long d) {
     static REAL T[MOST][TILE];
     for (long start = 0; start < n; start += TILE) {
         long rows = n - start < TILE ? n - start : TILE;
@@ -40,8 +40,8 @@ void distance_tiles(const REAL *restrict X, const REAL *restrict C, const REAL *
 }
 
 /* The same tiles, two units and two features at a time: everything is loaded half as often. */
-void distance_pairs(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, REAL *restrict Z,
-                    long n, long m, long d) {
+void absolute_distance_pairs(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S,
+                             REAL *restrict Z, long n, long m, long d) {
     static REAL T[MOST][TILE];
     for (long start = 0; start < n; start += TILE) {
         long rows = n - start < TILE ? n - start : TILE;
@@ -86,8 +86,8 @@ typedef int integers __attribute__((vector_size(32)));
 #endif
 static inline vector magnitudes(vector a) { return (vector)((integers)a & SIGN_OFF); }
 
-void distance_registers(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S,
-                        REAL *restrict Z, long n, long m, long d) {
+void absolute_distance_registers(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S,
+                                 REAL *restrict Z, long n, long m, long d) {
     static REAL T[MOST][TILE] __attribute__((aligned(64)));
     for (long start = 0; start < n; start += TILE) {
         long rows = n - start < TILE ? n - start : TILE;
@@ -109,8 +109,8 @@ void distance_registers(const REAL *restrict X, const REAL *restrict C, const RE
 }
 
 /* Rows, units, features: the loop as one would write it down first, vectorised over the features. */
-void distance_plain(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, REAL *restrict Z,
-                    long n, long m, long d) {
+void absolute_distance_plain(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S,
+                             REAL *restrict Z, long n, long m, long d) {
     for (long r = 0; r < n; r++)
         for (long j = 0; j < m; j++) {
             REAL sum = 0;
@@ -127,8 +127,9 @@ static void finish(const REAL *restrict S, REAL *restrict dC, long m, long d) {
 }
 
 /* Tiles of rows and of weights, transposed: a sum over the rows of a tile for every unit and feature. */
-void vjp_tiles(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, const REAL *restrict G,
-               REAL *restrict dC, REAL *restrict dS, long n, long m, long d) {
+void absolute_distance_vjp_tiles(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S,
+                                 const REAL *restrict G, REAL *restrict dC, REAL *restrict dS, long n, long m,
+                                 long d) {
     static REAL T[MOST][TILE], W[MOST][TILE];
     memset(dC, 0, m * d * sizeof(REAL));
     memset(dS, 0, m * d * sizeof(REAL));
@@ -151,8 +152,9 @@ void vjp_tiles(const REAL *restrict X, const REAL *restrict C, const REAL *restr
 }
 
 /* The same, two features of a unit at once, so that weights are read half as often. */
-void vjp_pairs(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, const REAL *restrict G,
-               REAL *restrict dC, REAL *restrict dS, long n, long m, long d) {
+void absolute_distance_vjp_pairs(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S,
+                                 const REAL *restrict G, REAL *restrict dC, REAL *restrict dS, long n, long m,
+                                 long d) {
     static REAL T[MOST][TILE], W[MOST][TILE];
     memset(dC, 0, m * d * sizeof(REAL));
     memset(dS, 0, m * d * sizeof(REAL));
@@ -183,8 +185,9 @@ void vjp_pairs(const REAL *restrict X, const REAL *restrict C, const REAL *restr
 }
 
 /* The same, two units at once, so that rows are read half as often. */
-void vjp_units(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, const REAL *restrict G,
-               REAL *restrict dC, REAL *restrict dS, long n, long m, long d) {
+void absolute_distance_vjp_units(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S,
+                                 const REAL *restrict G, REAL *restrict dC, REAL *restrict dS, long n, long m,
+                                 long d) {
     static REAL T[MOST][TILE], W[MOST][TILE];
     memset(dC, 0, m * d * sizeof(REAL));
     memset(dS, 0, m * d * sizeof(REAL));
@@ -216,8 +219,9 @@ void vjp_units(const REAL *restrict X, const REAL *restrict C, const REAL *restr
 }
 
 /* Rows, units, features: vectorised over the features, sums in the first-level cache. */
-void vjp_plain(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S, const REAL *restrict G,
-               REAL *restrict dC, REAL *restrict dS, long n, long m, long d) {
+void absolute_distance_vjp_plain(const REAL *restrict X, const REAL *restrict C, const REAL *restrict S,
+                                 const REAL *restrict G, REAL *restrict dC, REAL *restrict dS, long n, long m,
+                                 long d) {
     memset(dC, 0, m * d * sizeof(REAL));
     memset(dS, 0, m * d * sizeof(REAL));
     for (long r = 0; r < n; r++)
@@ -239,4 +243,63 @@ void all_exp(const REAL *restrict A, REAL *restrict B, long n) {
 
 void all_tanh(const REAL *restrict A, REAL *restrict B, long n) {
     for (long k = 0; k < n; k++) B[k] = REAL_BITS == 64 ? tanh(A[k]) : tanhf(A[k]);
+}
+
+/* -s·(t - Φθ - b)·θ for one output: Phi (n, m), T and s (n), theta (m), b (1), result D (n, m). */
+void output_gradient_plain(const REAL *restrict Phi, const REAL *restrict T, const REAL *restrict s,
+                           const REAL *restrict theta, const REAL *restrict b, REAL *restrict D, long n,
+                           long m) {
+    for (long r = 0; r < n; r++) {
+        REAL error = b[0] - T[r];
+        for (long j = 0; j < m; j++) error += Phi[r * m + j] * theta[j];
+        error *= s[r];
+        for (long j = 0; j < m; j++) D[r * m + j] = error * theta[j];
+    }
+}
+
+static inline REAL lesser(REAL a, REAL b) { return a < b ? a : b; }
+static inline REAL larger(REAL a, REAL b) { return a > b ? a : b; }
+
+/* Of every column of X (n, d) with weights s (n): mean, Σ s·(x - mean)², least, largest; and Σ s. Four rows at
+ * a time, so that sums are read and written a quarter as often. */
+void column_moments_rows(const REAL *restrict X, const REAL *restrict s, double *restrict weight,
+                         double *restrict mean, double *restrict squares, REAL *restrict low,
+                         REAL *restrict high, long n, long d) {
+    double total = 0, sum[MOST] = {0}, square[MOST] = {0};
+    REAL least[MOST], most[MOST];
+    for (long i = 0; i < d; i++) least[i] = most[i] = X[i];
+    long r = 0;
+    for (; r + 4 <= n; r += 4) {
+        const REAL *x = X + r * d, *y = x + d, *u = y + d, *v = u + d, *w = s + r;
+        total += w[0] + w[1] + w[2] + w[3];
+        for (long i = 0; i < d; i++) {
+            sum[i] += w[0] * x[i] + w[1] * y[i] + w[2] * u[i] + w[3] * v[i];
+            least[i] = lesser(least[i], lesser(lesser(x[i], y[i]), lesser(u[i], v[i])));
+            most[i] = larger(most[i], larger(larger(x[i], y[i]), larger(u[i], v[i])));
+        }
+    }
+    for (; r < n; r++) {
+        const REAL *x = X + r * d;
+        total += s[r];
+        for (long i = 0; i < d; i++) {
+            sum[i] += s[r] * x[i];
+            least[i] = lesser(least[i], x[i]);
+            most[i] = larger(most[i], x[i]);
+        }
+    }
+    for (long i = 0; i < d; i++) sum[i] /= total;
+    for (r = 0; r + 4 <= n; r += 4) {
+        const REAL *x = X + r * d, *y = x + d, *u = y + d, *v = u + d, *w = s + r;
+        for (long i = 0; i < d; i++) {
+            REAL c = sum[i], x0 = x[i] - c, y0 = y[i] - c, u0 = u[i] - c, v0 = v[i] - c;
+            square[i] += w[0] * x0 * x0 + w[1] * y0 * y0 + w[2] * u0 * u0 + w[3] * v0 * v0;
+        }
+    }
+    for (; r < n; r++)
+        for (long i = 0; i < d; i++) square[i] += s[r] * (X[r * d + i] - sum[i]) * (X[r * d + i] - sum[i]);
+    *weight = total;
+    memcpy(mean, sum, d * sizeof(double));
+    memcpy(squares, square, d * sizeof(double));
+    memcpy(low, least, d * sizeof(REAL));
+    memcpy(high, most, d * sizeof(REAL));
 }

@@ -19,8 +19,6 @@ import argparse
 import ctypes
 import importlib
 import inspect
-import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -30,82 +28,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from roofline_c import compile_c, compiler, elementwise, loops
 from threadpoolctl import threadpool_limits
 
 from sleek import GaussianRBF, RobustRBF, Sigmoidal, Simplex, Units
 from sleek.kernels import reference
-from sleek.sources import BLOCK_ROWS
+from sleek.sources import rows_per_block
 
 Array = NDArray[Any]
 Blocks = Sequence[Mapping[str, Array]]
 
-SOURCE = Path(__file__).with_suffix(".c")
-FLAGS = ("-O3", "-march=native", "-ffast-math")
-C_DISTANCE = ("registers", "pairs", "tiles", "plain")
-C_VJP = ("pairs", "units", "tiles", "plain")
-C_ELEMENTWISE = ("exp", "tanh")
 SHAPES = ((20, 28), (30, 28), (20, 8), (30, 8))  # (m, d)
 DTYPES = ("float64", "float32")
 N_ROWS = 200_000
 STRETCH = 8  # blocks that are timed together: about a millisecond
-
-
-# -- the loops in C -----------------------------------------------------------------------------------------
-
-
-def compiler() -> str | None:
-    """The C compiler's path, or None."""
-    return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-
-
-def compile_c(folder: Path, dtype: str) -> ctypes.CDLL:
-    """Compile `roofline.c` for one type of numbers."""
-    real, bits = {"float64": ("double", 64), "float32": ("float", 32)}[dtype]
-    library = folder / f"roofline_{dtype}.so"
-    command = [str(compiler()), *FLAGS, f"-DREAL={real}", f"-DREAL_BITS={bits}", "-shared", "-fPIC"]
-    subprocess.run(
-        [*command, str(SOURCE), "-o", str(library), "-lm"], check=True, capture_output=True, text=True
-    )
-    return ctypes.CDLL(str(library))
-
-
-def call(function: Any, arrays: Sequence[Array], sizes: Sequence[int]) -> None:
-    """Call a C function of pointers followed by long integers."""
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
-    function(*pointers, *map(ctypes.c_long, sizes))
-
-
-def c_distance(function: Any) -> Callable[..., Array]:
-    """A C loop with the signature of `reference.absolute_distance`."""
-
-    def absolute_distance(X: Array, centers: Array, shapes: Array) -> Array:
-        Z = np.empty((len(X), len(centers)), X.dtype)
-        call(function, (X, centers, shapes, Z), (len(X), *centers.shape))
-        return Z
-
-    return absolute_distance
-
-
-def c_vjp(function: Any) -> Callable[..., tuple[Array, Array]]:
-    """A C loop with the signature of `reference.absolute_distance_vjp`."""
-
-    def absolute_distance_vjp(X: Array, centers: Array, shapes: Array, dZ: Array) -> tuple[Array, Array]:
-        d_centers, d_shapes = np.empty_like(centers), np.empty_like(shapes)
-        call(function, (X, centers, shapes, dZ, d_centers, d_shapes), (len(X), *centers.shape))
-        return d_centers, d_shapes
-
-    return absolute_distance_vjp
-
-
-def c_elementwise(function: Any) -> Callable[..., Array]:
-    """A C loop over all numbers of an array."""
-
-    def elementwise(Z: Array) -> Array:
-        result = np.empty_like(Z)
-        call(function, (Z, result), (Z.size,))
-        return result
-
-    return elementwise
 
 
 # -- who takes part: kernel -> contender -> function of a block's arrays ------------------------------------
@@ -136,29 +72,28 @@ def public_functions(module: ModuleType | None) -> dict[str, Callable[..., Any]]
 def kernels(library: ctypes.CDLL | None) -> Contenders:
     """The kernels with a definition in NumPy: compiled, in C, in NumPy."""
     compiled = public_functions(compiled_module())
-    table: Contenders = {}
-    for name, function in public_functions(reference).items():
-        table[name] = {"compiled": compiled[name]} if name in compiled else {}
-        table[name]["NumPy"] = function
-    if library is not None:
-        for form in C_DISTANCE:
-            table["absolute_distance"][f"C, {form}"] = c_distance(library[f"distance_{form}"])
-        for form in C_VJP:
-            table["absolute_distance_vjp"][f"C, {form}"] = c_vjp(library[f"vjp_{form}"])
-    return table
+    in_c = {} if library is None else loops(library)
+    return {
+        name: ({"compiled": compiled[name]} if name in compiled else {})
+        | {"NumPy": function}
+        | in_c.get(name, {})
+        for name, function in public_functions(reference).items()
+        if set(arguments_of(function)) <= make_blocks(1, 1, 1, "float64")[0].keys()
+    }
 
 
 def parts(library: ctypes.CDLL | None) -> Contenders:
-    """What rooflines are made of: matrix products forward and back, exp and tanh."""
+    """What rooflines are made of: matrix products forward, back and with itself, exp and tanh."""
     table: Contenders = {
         "product": {"BLAS": lambda X, shapes: X @ shapes.T},
         "product_back": {"BLAS": lambda X, dZ: dZ.T @ X},
+        "product_self": {"BLAS": lambda Phi: Phi.T @ Phi},
         "exp": {"NumPy": lambda Z: np.exp(Z)},
         "tanh": {"NumPy": lambda Z: np.tanh(Z)},
     }
     if library is not None:
-        for name in C_ELEMENTWISE:
-            table[name]["C"] = c_elementwise(library[f"all_{name}"])
+        for name in ("exp", "tanh"):
+            table[name]["C"] = elementwise(library[f"all_{name}"])
     return table
 
 
@@ -176,15 +111,15 @@ def bases() -> Contenders:
                 X, Units({"centers": centers, "shapes": shapes}), Phi, dZ
             )
         }
-    basis, zeros = Sigmoidal(), np.zeros(max(m for m, _ in SHAPES))
+    sigmoidal = Sigmoidal()
     table["sigmoidal.features"] = {
-        "sleek": lambda X, shapes: basis.features(
-            X, Units({"slopes": shapes, "offsets": zeros[: len(shapes)]})
+        "sleek": lambda X, slopes, offsets: sigmoidal.features(
+            X, Units({"slopes": slopes, "offsets": offsets})
         )
     }
     table["sigmoidal.vjp"] = {
-        "sleek": lambda X, shapes, Phi, dZ: basis.vjp(
-            X, Units({"slopes": shapes, "offsets": zeros[: len(shapes)]}), Phi, dZ
+        "sleek": lambda X, slopes, offsets, Phi, dZ: sigmoidal.vjp(
+            X, Units({"slopes": slopes, "offsets": offsets}), Phi, dZ
         )
     }
     return table
@@ -196,14 +131,19 @@ def bases() -> Contenders:
 def make_blocks(n: int, m: int, d: int, dtype: str, seed: int = 0) -> list[dict[str, Array]]:
     """Rows in blocks with everything a contender may ask for by name; some rows lie on a centre."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)).astype(dtype)
-    centers = X[:m].copy()
-    shapes = rng.uniform(0.1, 1.0, size=(m, d)).astype(dtype) / d
-    Z = rng.uniform(-2.0, 0.0, size=(n, m)).astype(dtype)
-    dZ, Phi = rng.normal(size=(n, m)).astype(dtype), np.exp(Z)
-    cuts = [slice(start, start + BLOCK_ROWS) for start in range(0, n, BLOCK_ROWS)]
+    X = rng.normal(size=(n, d))
+    Z = rng.uniform(-2.0, 0.0, size=(n, m))
+    slopes = rng.uniform(0.1, 1.0, size=(m, d)) / d
+    T, theta = rng.choice([-1.0, 1.0], size=(n, 1)), rng.normal(size=(m, 1))
+    rows = {"X": X, "Z": Z, "dZ": rng.normal(size=(n, m)), "Phi": np.exp(Z), "T": T, "s": np.ones(n)}
+    units = {"centers": X[:m], "shapes": slopes, "slopes": slopes, "offsets": np.zeros(m), "theta": theta}
+    rows, units = ({k: a.astype(dtype) for k, a in arrays.items()} for arrays in (rows, units))
+    rows |= {"A": rows["Phi"], "B": rows["T"]}
+    units |= {"b": np.zeros(1, dtype)}
+    size = rows_per_block(n)
     return [
-        {"X": X[c], "centers": centers, "shapes": shapes, "Z": Z[c], "dZ": dZ[c], "Phi": Phi[c]} for c in cuts
+        {name: array[start : start + size] for name, array in rows.items()} | units
+        for start in range(0, n, size)
     ]
 
 
@@ -213,16 +153,19 @@ def arguments_of(function: Callable[..., Any]) -> list[str]:
     return [p.name for p in signature.parameters.values() if p.default is inspect.Parameter.empty]
 
 
-def check(name: str, contenders: Mapping[str, Callable[..., Any]], blocks: Blocks) -> None:
+def as_tuple(result: Any) -> tuple[Any, ...]:
+    """What a kernel returns, as a tuple."""
+    return result if isinstance(result, tuple) else (result,)
+
+
+def check(name: str, contenders: Mapping[str, Callable[..., Any]], block: Mapping[str, Array]) -> None:
     """Every contender must compute what the reference does."""
-    block = blocks[0]
     tolerance = 1e-9 if block["X"].dtype == np.float64 else 2e-3
     arrays = [block[a] for a in arguments_of(contenders["NumPy"])]
-    truth = contenders["NumPy"](*(a.astype(np.float64) for a in arrays))
+    truth = as_tuple(contenders["NumPy"](*(a.astype(np.float64) for a in arrays)))
     for title, function in contenders.items():
-        result = function(*arrays)
-        for ours, theirs in zip(np.atleast_3d(result), np.atleast_3d(truth), strict=True):
-            if not np.allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max()):
+        for ours, theirs in zip(as_tuple(function(*arrays)), truth, strict=True):
+            if not np.allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.max(np.abs(theirs))):
                 raise ArithmeticError(f"{name} by {title} differs from the reference.")
 
 
@@ -250,7 +193,7 @@ def measure(dtype: str, m: int, d: int, n: int = N_ROWS, turns: int = 7) -> list
         checked, unchecked = kernels(library), {**parts(library), **bases()}
         for name, contenders in (*checked.items(), *unchecked.items()):
             if name in checked:
-                check(name, contenders, blocks)
+                check(name, contenders, blocks[0])
             times: dict[str, list[NDArray[np.float64]]] = {title: [] for title in contenders}
             for _ in range(turns):
                 for title, function in contenders.items():
@@ -262,8 +205,8 @@ def measure(dtype: str, m: int, d: int, n: int = N_ROWS, turns: int = 7) -> list
 
 
 def unmatched() -> list[str]:
-    """Compiled kernels that have no reference of the same name, and so no roofline here."""
-    return sorted(set(public_functions(compiled_module())) - set(public_functions(reference)))
+    """Compiled kernels that have no definition in NumPy, or ask for something unknown: not measured."""
+    return sorted(set(public_functions(compiled_module())) - set(kernels(None)))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -226,7 +226,7 @@ def parquet_table(results: Results) -> list[str]:
     records = results.find(part="parquet")
     if not records:
         return []
-    reasons = {record.get("skipped", record.get("failed")) for record in records} - {None}
+    reasons = {record["skipped"] for record in records if "skipped" in record}
     if reasons:
         return [PARQUET, f"Not measured: {' '.join(sorted(reasons))}", ""]
     memory = results.most("rows_per_s", part="parquet", method="memory")
@@ -244,6 +244,17 @@ def parquet_table(results: Results) -> list[str]:
     return [PARQUET, *table(["", "rows per second / in memory", "peak memory"], rows)]
 
 
+def failures(results: Results) -> list[str]:
+    """What went wrong."""
+    names = ("part", "method", "problem", "rows", "basis", "dtype", "m", "d")
+    lines = [
+        f"- {' '.join(str(r[name]) for name in names if r.get(name))}: {r['failed']}"
+        for r in results.records
+        if "failed" in r
+    ]
+    return ["## Failures", "", *lines, ""] if lines else []
+
+
 def page(records: Sequence[Record]) -> str:
     """The whole page."""
     results = Results(records)
@@ -256,5 +267,6 @@ def page(records: Sequence[Record]) -> str:
         cold_table,
         roofline_part,
         parquet_table,
+        failures,
     )
     return "\n".join(line for part in parts for line in part(results)).rstrip() + "\n"

@@ -121,8 +121,10 @@ def test_a_kernel_is_compared_with_the_fastest_form_in_c():
     assert row(text, "`sigmoidal.features`, sleek")[1] == "75 %"  # one product, and the faster tanh
     assert "<sub>0.1 (tiles)</sub>" in text
     assert "`other`" in text
-    measured = verdicts([record])["`absolute_distance` reaches 70 % of C's speed"]
-    assert measured == ("50 % (float64, 20 units, 28 features)", False)
+    found = verdicts([record])
+    loop = "50 % (`absolute_distance`, 20 × 28, float64)"
+    assert found["compiled loops reach 70 % of C's speed"] == (loop, False)
+    assert found["compiled products reach 70 % of BLAS's"] == ("–", None)
 
 
 def test_a_file_is_compared_by_rows_per_second():
@@ -140,6 +142,14 @@ def test_a_file_is_compared_by_rows_per_second():
     assert "Not measured: No." in page(
         [{"part": "parquet", "method": "parquet", "rows": 2, "skipped": "No."}]
     )
+
+
+def test_failures_are_told():
+    from speed_page import page
+
+    record = {"part": "fit", "problem": "ring", "rows": None, "method": "svc", "round": 0, "failed": "Oh: no"}
+    assert "- fit svc ring: Oh: no" in page([record])
+    assert "Failures" not in page([])
 
 
 def test_nothing_measured_is_a_page_of_open_targets():
