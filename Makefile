@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format accuracy rotated bench-export clean
+.PHONY: demo test lint format accuracy rotated bench bench-export clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("sleek needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
@@ -44,6 +44,9 @@ accuracy: $(VENV)/.benchmarks  ## sleek's defaults against 12 methods on 43 prob
 
 rotated: $(VENV)/.benchmarks  ## sigmoidal units against neural networks of the same size: minutes
 	$(BIN)/python benchmarks/rotated.py
+
+bench: $(VENV)/.benchmarks  ## speed against other methods, C and BLAS, as ratios: 40 minutes on a quiet machine
+	$(BIN)/python benchmarks/speed.py
 
 bench-export: $(VENV)/.benchmarks  ## size and speed of exported models: a minute
 	$(BIN)/python benchmarks/export.py

@@ -1,0 +1,296 @@
+"""One measurement in a process of its own: what `speed.py` starts for every job.
+
+    python benchmarks/speed_measure.py '{"part": "fit", "method": "lightgbm", …}'
+
+prints one line of JSON. A process of its own has its own peak of memory, its own caches and its own imports,
+and one that takes too long can be ended. Nothing but the standard library is imported before a job asks for
+it, because one of the jobs times the import.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import timeit
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+Job = dict[str, Any]
+Result = dict[str, Any]
+
+N_JOBS = 2
+WARM_UP_ROWS = 1000
+MEGABYTE = 1e6
+PARQUET_FILE = "rows.parquet"
+
+
+# -- methods ------------------------------------------------------------------------------------------------
+
+
+def make_sleek(n_jobs: int, basis: str) -> Any:
+    """sleek with its defaults, or with 20 units of a basis."""
+    from sleek import LowRankLSSVC
+
+    size = {"n_units": 20, "basis": basis} if basis else {}
+    return LowRankLSSVC(**size, n_jobs=n_jobs, random_state=0)
+
+
+def make_lightgbm(n_jobs: int) -> Any:
+    """LightGBM with 100 trees, its default."""
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(n_estimators=100, n_jobs=n_jobs, verbose=-1, random_state=0)
+
+
+def make_boosting() -> Any:
+    """scikit-learn's gradient boosting; the environment limits its threads."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=0)
+
+
+def make_svc() -> Any:
+    """A support vector machine on standardised features."""
+    from sklearn.svm import SVC
+
+    return scaled(SVC())
+
+
+def make_nystroem() -> Any:
+    """Ridge on 100 random kernel columns, its penalty chosen by leave-one-out."""
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import RidgeClassifierCV
+
+    return scaled(Nystroem(n_components=100, random_state=0), RidgeClassifierCV())
+
+
+def make_mlp() -> Any:
+    """A network with 10 hidden units on standardised features."""
+    from sklearn.neural_network import MLPClassifier
+
+    return scaled(MLPClassifier((10,), random_state=0))
+
+
+def make_neo() -> Any:
+    """neo-ls-svm, which scales the features itself."""
+    from neo_ls_svm import NeoLSSVM
+
+    return NeoLSSVM()
+
+
+def make_logistic() -> Any:
+    """Logistic regression on the features as they are."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression()
+
+
+def scaled(*steps: Any) -> Any:
+    """Standardise the features, then go through the steps."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), *steps)
+
+
+def make(method: str, n_jobs: int = N_JOBS) -> Any:
+    """The estimator of a name: its package is imported here and not before."""
+    name, _, basis = method.partition(":")
+    factories: dict[str, Callable[[], Any]] = {
+        "sleek": lambda: make_sleek(n_jobs, basis),
+        "lightgbm": lambda: make_lightgbm(n_jobs),
+        "hgb": make_boosting,
+        "svc": make_svc,
+        "nystroem": make_nystroem,
+        "mlp": make_mlp,
+        "neo": make_neo,
+        "logistic": make_logistic,
+    }
+    return factories[name]()
+
+
+# -- memory -------------------------------------------------------------------------------------------------
+
+
+def memory_mb(peak: bool) -> float:
+    """Resident memory of this process: the most it ever was, or what it is now (where the system tells).
+
+    Linux adds the starter's memory to ru_maxrss of a new process, so /proc is asked first.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        import resource
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MEGABYTE
+    label = "VmHWM:" if peak else "VmRSS:"
+    (line,) = (line for line in lines if line.startswith(label))
+    return int(line.split()[1]) * 1024 / MEGABYTE
+
+
+def forget_peak() -> None:
+    """Let the peak of memory count from now on, where the system can."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+# -- jobs ---------------------------------------------------------------------------------------------------
+
+
+def prepare(job: Job) -> Result:
+    """Write the rows of a problem for the processes that measure."""
+    from generators import write_problem
+
+    write_problem(Path(job["folder"]), job["problem"], job["rows"], job["test_rows"])
+    return {}
+
+
+def prepare_parquet(job: Job) -> Result:
+    """Write the Parquet file."""
+    from generators import write_parquet
+
+    write_parquet(Path(job["folder"]) / PARQUET_FILE, job["rows"])
+    return {}
+
+
+def measure_fit(job: Job) -> Result:
+    """Time and peak memory of one fit after a warm-up, and the error on test rows if asked for."""
+    import numpy as np
+    from generators import read_rows
+
+    folder = Path(job["folder"])
+    X, y = read_rows(folder, job["problem"], "train", job["rows"])
+    few = slice(WARM_UP_ROWS)  # so that imports and compilation are not timed
+    make(job["method"]).fit(X[few], y[few]).predict(X[:10])
+    model = make(job["method"], job.get("n_jobs", N_JOBS))
+    forget_peak()
+    before = memory_mb(peak=False)
+    signal.setitimer(signal.ITIMER_REAL, job["limit"])  # the signal ends the process, whatever it is doing
+    start = time.perf_counter()
+    model.fit(X, y)
+    seconds = time.perf_counter() - start
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    result = {"seconds": seconds, "peak_mb": memory_mb(peak=True) - before, "rows_fitted": len(X)}
+    if job["round"] == 0:
+        X_test, y_test = read_rows(folder, job["problem"], "test", job.get("test_rows"))
+        result["error"] = float(100 * np.mean(model.predict(X_test) != y_test))
+        if job["method"] == "sleek":
+            result["model"] = f"{model.n_units_} {model.model_.basis.name} units"
+    return result
+
+
+def best_of(function: Callable[[], Any], seconds: float) -> float:
+    """The least time of a call: calls are repeated until this many seconds are over, at least three times."""
+    timer = timeit.Timer(function)
+    once = max(timer.timeit(1), 1e-7)
+    number = max(1, min(1000, int(0.01 / once)))
+    least, end, runs = once, time.perf_counter() + seconds, 1
+    while runs < 3 or time.perf_counter() < end:
+        least = min(least, timer.timeit(number) / number)
+        runs += 1
+    return least
+
+
+def measure_predict(job: Job) -> Result:
+    """Rows per second of a large batch, and the time of a single row."""
+    from generators import read_rows
+
+    folder = Path(job["folder"])
+    X, y = read_rows(folder, job["problem"], "train", job["train_rows"])
+    batch = read_rows(folder, job["problem"], "train", job["rows"])[0]
+    row = batch[:1].copy()
+    model = make(job["method"]).fit(X, y)
+    result = {"row_us": 1e6 * best_of(lambda: model.predict(row), job["repeat_s"])}
+    result["rows_per_s"] = len(batch) / best_of(lambda: model.predict(batch), job["repeat_s"])
+    if job["method"].startswith("sleek"):
+        frozen = model.model_
+        result["model_row_us"] = 1e6 * best_of(lambda: frozen.predict(row), job["repeat_s"])
+        model.set_params(n_jobs=1)
+        result["rows_per_s_1"] = len(batch) / best_of(lambda: model.predict(batch), job["repeat_s"])
+    return result
+
+
+def measure_first_fit(job: Job) -> Result:
+    """Time of the import and of the first fit of a process."""
+    start = time.perf_counter()
+    import sleek
+
+    imported = time.perf_counter() - start
+    from generators import read_rows
+
+    X, y = read_rows(Path(job["folder"]), job["problem"], "train", job["rows"])
+    start = time.perf_counter()
+    sleek.LowRankLSSVC(basis=job["basis"], n_jobs=N_JOBS, random_state=0).fit(X, y)
+    return {"import_s": imported, "fit_s": time.perf_counter() - start}
+
+
+def measure_cold(job: Job) -> Result:
+    """The first fit of a process when nothing is compiled yet, and of the next process."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+        command = [sys.executable, __file__, json.dumps(job | {"part": "first-fit"})]
+        return {
+            state: json.loads(subprocess.check_output(command, env=environment, text=True))
+            for state in ("cold", "warm")
+        }
+
+
+def measure_roofline(job: Job) -> Result:
+    """Times of all kernels at one shape."""
+    from roofline import compiler, measure, unmatched
+
+    found = measure(job["dtype"], job["m"], job["d"], job["n"], job["turns"])
+    return {"kernels": found, "unmatched": unmatched(), "c": compiler() is not None}
+
+
+def measure_parquet(job: Job) -> Result:
+    """Time and peak memory, everything included, of a fit from a Parquet file or from its first rows."""
+    from generators import read_parquet
+
+    path = Path(job["folder"]) / PARQUET_FILE
+    model = make("sleek")
+    if job["method"] == "parquet":
+        from sleek import ParquetSource
+
+        rows: tuple[Any, ...] = (ParquetSource(path, target="y"),)
+    else:
+        rows = read_parquet(path, job["rows"])
+    forget_peak()
+    start = time.perf_counter()
+    model.fit(*rows)
+    seconds = time.perf_counter() - start
+    return {"seconds": seconds, "peak_mb": memory_mb(peak=True), "rows_per_s": job["rows"] / seconds}
+
+
+MEASURES: dict[str, Callable[[Job], Result]] = {
+    "prepare": prepare,
+    "prepare-parquet": prepare_parquet,
+    "fit": measure_fit,
+    "scaling": measure_fit,
+    "predict": measure_predict,
+    "cold": measure_cold,
+    "first-fit": measure_first_fit,
+    "roofline": measure_roofline,
+    "parquet": measure_parquet,
+}
+
+
+def main() -> None:
+    """Do the job of the first argument and print its result."""
+    job = json.loads(sys.argv[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rivals that did not converge are timed as they are
+        print(json.dumps(MEASURES[job["part"]](job)))
+
+
+if __name__ == "__main__":
+    main()
