@@ -52,17 +52,23 @@ class Reporter:
     def _is_due(self) -> bool:
         """Whether there is a bar: from the first call after a second on, on a terminal."""
         if self._bar is None and time.monotonic() - self.started > PATIENCE and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-            self._bar = Progress(
-                SpinnerColumn(),
-                BarColumn(bar_width=20),
-                TimeElapsedColumn(),
-                TextColumn("{task.description}"),
-                console=Console(stderr=True),
-                transient=True,
-            )
+            self._bar = _bar(self.started)
             self._task = self._bar.add_task(self.name, total=None)
             self._bar.start()
         return self._bar is not None
+
+
+def _bar(started: float) -> Any:
+    """A bar on stderr that vanishes when it is done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+    from rich.text import Text
+
+    class Elapsed(ProgressColumn):
+        """Seconds since the fit began: rich's own column stops when a pass over the rows is complete."""
+
+        def render(self, task: Task) -> Text:
+            return Text(f"{time.monotonic() - started:.0f} s", style="progress.elapsed")
+
+    columns = (SpinnerColumn(), BarColumn(bar_width=20), Elapsed(), TextColumn("{task.description}"))
+    return Progress(*columns, console=Console(stderr=True), transient=True)
