@@ -42,7 +42,8 @@ class Reporter:
             return
         print(f"[{self.name}] {line}")
         if self._is_due():
-            self._bar.update(self._task, description=line, completed=0, total=None)
+            self._bar.tasks[0].total = None  # how long this step will take is not known
+            self._bar.update(self._task, description=line, completed=0)
 
     def rows(self, done: int, total: int | None) -> None:
         """Move the bar on; a pass over all rows begins and ends with it."""
