@@ -26,6 +26,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -136,7 +137,11 @@ def run(jobs: Sequence[Job], done: dict[str, Record], path: Path, scale: Scale, 
             bar.update(task, description=title(job))
             if not enough(done.get(key(job, 0))):
                 reason = reasons[key(job)]
+                begin = time.monotonic()
                 record = job | ({"skipped": reason} if reason else start(job | {"folder": name}))
+                record["took"] = round(
+                    time.monotonic() - begin, 1
+                )  # everything, imports and warm-up included
                 if "failed" in record:
                     console.print(f"{title(job)}: {record['failed']}", markup=False)
                 done[key(job)] = record
