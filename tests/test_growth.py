@@ -26,6 +26,10 @@ class Counting(ArraySource):
         Counting.passes += 1
         return super().map_reduce(task)
 
+    def rows_at(self, numbers):
+        Counting.passes += 1
+        return super().rows_at(numbers)
+
 
 @pytest.fixture(scope="module")
 def rotated():
