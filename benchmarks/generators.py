@@ -123,7 +123,7 @@ def write_parquet(path: Path, n_rows: int, chunk: int = 500_000, group: int = 25
 
     names = [f"x{i:02}" for i in range(N_FEATURES)]
     schema = pa.schema([*((name, pa.float32()) for name in names), ("y", pa.int8())])
-    with pq.ParquetWriter(path, schema) as writer:
+    with pq.ParquetWriter(path, schema, use_dictionary=False) as writer:  # hardly any number comes twice
         for seed, start in enumerate(range(0, n_rows, chunk)):
             X, y = make_smooth(min(chunk, n_rows - start), seed)
             arrays = [*X.astype(np.float32).T, y.astype(np.int8)]

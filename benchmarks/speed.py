@@ -7,7 +7,7 @@
     python benchmarks/speed.py --quick               small sizes, two minutes
 
 Parts: fit, scaling, predict, cold, roofline, parquet. Every measurement runs in a process of its own
-(`speed_measure.py`); methods take turns, and the best of three turns counts (of one, if it took over a
+(`speed_measure.py`); methods take turns, and the best of three turns counts (of one, if it took over half a
 minute). Each result is one line of ``results/speed.jsonl`` and is not measured again, so the program may be
 stopped at any time; what failed is tried again. The page (`speed_page.py`) is always made from all lines;
 ``--quick`` keeps its own lines and page beside the results.
@@ -26,6 +26,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,7 +43,7 @@ PAGE = ROOT / "docs" / "benchmarks" / "speed.md"
 WORKER = Path(__file__).with_name("speed_measure.py")
 
 PARTS = tuple(JOBS)
-SLOW = 60.0  # seconds beyond which one turn is enough
+SLOW = 30.0  # seconds beyond which one turn is enough
 PACKAGES = ("sleek", "numpy", "scipy", "scikit-learn", "lightgbm", "neo-ls-svm", "numba", "pyarrow")
 MODULES = {"lightgbm": "lightgbm", "neo": "neo_ls_svm"}
 THREADS = {f"{name}_NUM_THREADS": "2" for name in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA", "VECLIB")}
@@ -136,7 +137,11 @@ def run(jobs: Sequence[Job], done: dict[str, Record], path: Path, scale: Scale, 
             bar.update(task, description=title(job))
             if not enough(done.get(key(job, 0))):
                 reason = reasons[key(job)]
+                begin = time.monotonic()
                 record = job | ({"skipped": reason} if reason else start(job | {"folder": name}))
+                record["took"] = round(
+                    time.monotonic() - begin, 1
+                )  # everything, imports and warm-up included
                 if "failed" in record:
                     console.print(f"{title(job)}: {record['failed']}", markup=False)
                 done[key(job)] = record

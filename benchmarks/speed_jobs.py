@@ -32,6 +32,7 @@ class Scale:
     slow_test_rows: int = 20_000  # of methods that predict slowly
     rounds: int = 3
     limit: float = 120.0  # seconds of a fit
+    warm_up_rows: int = 1_000
     predict_rows: int = 1_000_000
     slow_predict_rows: int = 5_000
     predict_train_rows: int = 10_000
@@ -45,17 +46,18 @@ class Scale:
 
 
 QUICK = Scale(
-    sizes=(500, 2_000),
+    sizes=(250, 1_000),
     keel=("twonorm",),
     test_rows=5_000,
     slow_test_rows=2_000,
     rounds=1,
     limit=20.0,
+    warm_up_rows=250,
     predict_rows=50_000,
     slow_predict_rows=1_000,
     predict_train_rows=1_000,
     predict_repeat_s=0.1,
-    cold_rows=2_000,
+    cold_rows=1_000,
     shapes=((20, 28),),
     roofline_rows=20_000,
     turns=2,
@@ -66,20 +68,16 @@ QUICK = Scale(
 
 def fit_jobs(scale: Scale) -> Iterator[Job]:
     """Every method on every problem and size; a capped method is measured once for all larger sizes."""
-    cases = [(name, rows) for name in GENERATORS for rows in scale.sizes] + [
-        (name, None) for name in scale.keel
-    ]
+    cases: list[tuple[str, int | None]] = [(name, rows) for name in GENERATORS for rows in scale.sizes]
+    cases += [(name, None) for name in scale.keel]
     for problem, rows in cases:
         for turn in range(scale.rounds):
             for method in FIT_METHODS:
                 if method == "neo" and problem == "letter":
                     continue  # two classes only
-                some, test = rows_given(method, rows), scale.test_rows
-                job = {"part": "fit", "problem": problem, "rows": some, "method": method, "round": turn}
-                yield job | {
-                    "limit": scale.limit,
-                    "test_rows": min(test, scale.slow_test_rows) if method in CAPPED else test,
-                }
+                where = {"part": "fit", "problem": problem, "rows": rows_given(method, rows)}
+                test_rows = scale.slow_test_rows if method in CAPPED else scale.test_rows
+                yield where | {"method": method, "round": turn} | how(scale, test_rows)
 
 
 def scaling_jobs(scale: Scale) -> Iterator[Job]:
@@ -88,14 +86,13 @@ def scaling_jobs(scale: Scale) -> Iterator[Job]:
     for problem in GENERATORS:
         for turn in range(scale.rounds):
             for rows, n_jobs in ((small, 2), (large, 2), (large, 1)):
-                job = {
-                    "part": "scaling",
-                    "problem": problem,
-                    "rows": rows,
-                    "method": "sleek",
-                    "n_jobs": n_jobs,
-                }
-                yield job | {"round": turn, "limit": scale.limit, "test_rows": scale.test_rows}
+                where = {"part": "scaling", "problem": problem, "rows": rows, "method": "sleek"}
+                yield where | {"n_jobs": n_jobs, "round": turn} | how(scale, scale.test_rows)
+
+
+def how(scale: Scale, test_rows: int) -> Job:
+    """What all fits have in common."""
+    return {"limit": scale.limit, "warm_up_rows": scale.warm_up_rows, "test_rows": test_rows}
 
 
 def predict_jobs(scale: Scale) -> Iterator[Job]:

@@ -27,7 +27,6 @@ Job = dict[str, Any]
 Result = dict[str, Any]
 
 N_JOBS = 2
-WARM_UP_ROWS = 1000
 MEGABYTE = 1e6
 PARQUET_FILE = "rows.parquet"
 
@@ -169,7 +168,7 @@ def measure_fit(job: Job) -> Result:
 
     folder = Path(job["folder"])
     X, y = read_rows(folder, job["problem"], "train", job["rows"])
-    few = slice(WARM_UP_ROWS)  # so that imports and compilation are not timed
+    few = slice(job["warm_up_rows"])  # so that imports and compilation are not timed
     make(job["method"]).fit(X[few], y[few]).predict(X[:10])
     model = make(job["method"], job.get("n_jobs", N_JOBS))
     forget_peak()

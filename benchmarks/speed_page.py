@@ -31,7 +31,7 @@ HEAD = """\
 
 Written by `benchmarks/speed.py` (`make bench`); do not edit. Everything was measured in one run on one
 machine, each number in a process of its own, methods taking turns; the best of at most {turns} turns counts
-(one, if it took over a minute). Every method may use two threads unless said otherwise.
+(one, if it took over half a minute). Every method may use two threads unless said otherwise.
 """
 FIT = """\
 ## Fit

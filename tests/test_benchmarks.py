@@ -169,7 +169,7 @@ def test_methods_take_turns_and_no_job_is_done_twice():
     assert methods[:7] == methods[7:14] == methods[14:]
     capped = {key(job) for job in fit_jobs(Scale()) if job["method"] == "svc" and job["problem"] == "smooth"}
     assert len(capped) == 2 * 3  # 10,000 and 20,000 rows, three turns
-    assert all(job["rows"] is None or job["rows"] <= 2_000 for job in fit_jobs(QUICK))
+    assert all(job["rows"] is None or job["rows"] <= 1_000 for job in fit_jobs(QUICK))
 
 
 def test_a_process_measures_a_fit_on_the_rows_that_were_written(tmp_path):
@@ -179,7 +179,7 @@ def test_a_process_measures_a_fit_on_the_rows_that_were_written(tmp_path):
 
     run(part="prepare", folder=str(tmp_path), problem="smooth", rows=300, test_rows=200)
     where = {"folder": str(tmp_path), "problem": "smooth", "rows": 250, "method": "logistic"}
-    found = run(part="fit", **where, round=0, limit=60, test_rows=200)
+    found = run(part="fit", **where, round=0, limit=60, warm_up_rows=50, test_rows=200)
     assert found["rows_fitted"] == 250
     assert found["seconds"] > 0
     assert 12 < found["error"] < 45
