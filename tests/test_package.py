@@ -5,7 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+
+from sleek.datasets import make_ripley
 
 ROOT = Path(__file__).parents[1]
 
@@ -45,11 +49,23 @@ def test_a_small_fit_does_not_import_numba():
     assert printed(code) == "False\n"
 
 
-def test_readme_snippets_run():
+def test_readme_snippets_run(tmp_path, monkeypatch):
+    """One after the other, in a folder that has the files of the last one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows").mkdir()
+    X, y = make_ripley(300, random_state=0)
+    pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1], "y": y}), "rows/1.parquet")
     snippets = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    assert snippets
+    assert len(snippets) == 3
+    names = {}
     for snippet in snippets:
-        exec(compile(snippet, "README.md", "exec"), {})
+        exec(compile(snippet, "README.md", "exec"), names)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "rows",
+        "model.json",
+        "model.h",
+        "predictions.parquet",
+    }
 
 
 def test_contributing_names_every_source_file():
