@@ -260,8 +260,8 @@ void output_gradient_plain(const REAL *restrict Phi, const REAL *restrict T, con
 static inline REAL lesser(REAL a, REAL b) { return a < b ? a : b; }
 static inline REAL larger(REAL a, REAL b) { return a > b ? a : b; }
 
-/* Of every column of X (n, d) with weights s (n): mean, Σ s·(x - mean)², least, largest; and Σ s. Four rows at
- * a time, so that sums are read and written a quarter as often. */
+/* Of every column of X (n, d) with weights s (n): mean, Σ s·(x - mean)², least, largest; and Σ s. Sums are
+ * doubles, as in the compiled kernel. Four rows at a time, so that they are read and written a quarter as often. */
 void column_moments_rows(const REAL *restrict X, const REAL *restrict s, double *restrict weight,
                          double *restrict mean, double *restrict squares, REAL *restrict low,
                          REAL *restrict high, long n, long d) {
@@ -273,7 +273,7 @@ void column_moments_rows(const REAL *restrict X, const REAL *restrict s, double 
         const REAL *x = X + r * d, *y = x + d, *u = y + d, *v = u + d, *w = s + r;
         total += w[0] + w[1] + w[2] + w[3];
         for (long i = 0; i < d; i++) {
-            sum[i] += w[0] * x[i] + w[1] * y[i] + w[2] * u[i] + w[3] * v[i];
+            sum[i] += (double)(w[0] * x[i]) + (double)(w[1] * y[i]) + (double)(w[2] * u[i]) + (double)(w[3] * v[i]);
             least[i] = lesser(least[i], lesser(lesser(x[i], y[i]), lesser(u[i], v[i])));
             most[i] = larger(most[i], larger(larger(x[i], y[i]), larger(u[i], v[i])));
         }
@@ -291,7 +291,7 @@ void column_moments_rows(const REAL *restrict X, const REAL *restrict s, double 
     for (r = 0; r + 4 <= n; r += 4) {
         const REAL *x = X + r * d, *y = x + d, *u = y + d, *v = u + d, *w = s + r;
         for (long i = 0; i < d; i++) {
-            REAL c = sum[i], x0 = x[i] - c, y0 = y[i] - c, u0 = u[i] - c, v0 = v[i] - c;
+            double c = sum[i], x0 = x[i] - c, y0 = y[i] - c, u0 = u[i] - c, v0 = v[i] - c;
             square[i] += w[0] * x0 * x0 + w[1] * y0 * y0 + w[2] * u0 * u0 + w[3] * v0 * v0;
         }
     }

@@ -2,7 +2,7 @@
 
 >>> turn = {"cold": {"import_s": 1.0, "fit_s": 7.0}, "warm": {"import_s": 1.0, "fit_s": 0.5}}
 >>> [(t.measured, t.met) for t in first_fit(Results([{"part": "cold", "basis": "auto", **turn}]))]
-[('8 s', False), ('1.5 s', True)]
+[('7 s', False), ('0.5 s', True)]
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """The page of the speed comparison says what was measured: ratios, verdicts, and what is missing."""
 
+import doctest
+import importlib
 import json
 import subprocess
 import sys
@@ -142,6 +144,27 @@ def test_a_file_is_compared_by_rows_per_second():
     assert "Not measured: No." in page(
         [{"part": "parquet", "method": "parquet", "rows": 2, "skipped": "No."}]
     )
+
+
+@pytest.mark.parametrize("name", ["generators", "speed_jobs", "speed_results", "speed_targets"])
+def test_examples_in_the_benchmarks_run(name):
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_the_best_first_fit_is_that_of_the_least_sum():
+    from speed_page import page
+
+    def turn(number, import_s, fit_s):
+        times = {"import_s": import_s, "fit_s": fit_s}
+        return {"part": "cold", "basis": "auto", "rows": 9, "round": number, "cold": times, "warm": times}
+
+    records = [turn(0, 2.0, 5.0), turn(1, 1.0, 5.5)]
+    assert row(page(records), "defaults, cold")[1:] == ["1.00", "5.50", "6.50"]
+    found = verdicts(records)
+    assert found["first fit of a process, nothing compiled yet: at most 6 s"] == ("5.5 s", True)
+    assert found["first fit of a process, compiled before: at most 2 s"] == ("5.5 s", False)
 
 
 def test_failures_are_told():
