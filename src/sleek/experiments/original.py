@@ -90,7 +90,9 @@ def _problem(benchmark: Benchmark, entries: dict[str, Any], path: Path) -> Probl
             f"set, got {len(X)} rows, {len(t)} labels, {len(train)} training and {len(test)} test sets."
         )
     if min(train.min(), test.min()) < 0 or max(train.max(), test.max()) >= len(X):
-        raise ExperimentError(f"Partitions of {benchmark.original} in {path} name rows that it does not have.")
+        raise ExperimentError(
+            f"Partitions of {benchmark.original} in {path} name rows that it does not have."
+        )
     partitions, kind = list(zip(train, test, strict=True)), ORIGINAL
     if len(partitions) < FEW:
         kind = f"{SEEDED} of the original pool ({len(partitions)} original held)"

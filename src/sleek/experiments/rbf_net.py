@@ -45,11 +45,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) != 2:
             raise ValueError(
-                f"{type(self).__name__} separates two classes, got {len(self.classes_)} class(es): "
-                "only binary classification is supported."
+                f"Only binary classification is supported. {type(self).__name__} needs labels of two kinds, "
+                f"got {len(self.classes_)} class(es)."
             )
         s = check_weights(sample_weight, len(X))
-        return X, 2.0 * codes - 1.0, s / s.sum()
+        t: FloatArray = 2.0 * codes.astype(np.float64) - 1.0
+        return X, t, s / s.sum()
 
     def decision_function(self, X: Any) -> FloatArray:
         """The output for each row; above zero speaks for ``classes_[1]``."""
@@ -58,7 +59,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> AnyArray:
         """Predict a class label for each row."""
-        labels: AnyArray = self.classes_[(self.decision_function(X) > 0).astype(int)]
+        outputs = self.decision_function(X)
+        labels: AnyArray = self.classes_[(outputs > 0).astype(int)]
         return labels
 
     def _outputs(self, X: FloatArray) -> FloatArray:
@@ -94,7 +96,7 @@ class RBFNetClassifier(BinaryClassifier):
     n_centers : int, default=8
     ridge : float, default=1e-6
         The penalty λ on the output weights.
-    max_iter : int, default=10
+    iterations : int, default=10
         Conjugate gradient iterations; 0 leaves centres and widths at their start.
     random_state : int, RandomState or None, default=None
         Seeds k-means.
@@ -113,11 +115,11 @@ class RBFNetClassifier(BinaryClassifier):
     """
 
     def __init__(
-        self, n_centers: int = 8, *, ridge: float = 1e-6, max_iter: int = 10, random_state: Any = None
+        self, n_centers: int = 8, *, ridge: float = 1e-6, iterations: int = 10, random_state: Any = None
     ) -> None:
         self.n_centers = n_centers
         self.ridge = ridge
-        self.max_iter = max_iter
+        self.iterations = iterations
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -125,9 +127,9 @@ class RBFNetClassifier(BinaryClassifier):
         X, t, s = self._validated(X, y, sample_weight)
         check_count("n_centers", self.n_centers, least=1)
         check_positive("ridge", self.ridge)
-        check_count("max_iter", self.max_iter, least=0)
+        check_count("iterations", self.iterations, least=0)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        self.net_ = fit_net(X, t, s, self.n_centers, self.ridge, self.max_iter, rng)
+        self.net_ = fit_net(X, t, s, self.n_centers, self.ridge, self.iterations, rng)
         return self
 
     def _outputs(self, X: FloatArray) -> FloatArray:
@@ -140,12 +142,12 @@ def fit_net(
     s: FloatArray,
     n_centers: int,
     ridge: float,
-    max_iter: int,
+    iterations: int,
     rng: np.random.Generator,
 ) -> Net:
     """A net trained on targets `t` with row weights `s` of sum 1."""
     centers = k_means(X, s, n_centers, rng)
-    spread = float(np.sqrt(X.var(axis=0).sum())) or 1.0
+    spread = float(np.sqrt(s @ np.sum((X - s @ X) ** 2, axis=1))) or 1.0
     widths = np.maximum(_nearest_neighbour(centers, spread), LEAST_WIDTH * spread)
     k, d = centers.shape
 
@@ -153,8 +155,8 @@ def fit_net(
         return error_and_gradient(X, t, s, ridge, p[: k * d].reshape(k, d), p[k * d :])
 
     start = np.concatenate([centers.ravel(), np.log(widths)])
-    if max_iter > 0:
-        start = minimize(objective, start, jac=True, method="CG", options={"maxiter": max_iter}).x
+    if iterations > 0:
+        start = minimize(objective, start, jac=True, method="CG", options={"maxiter": iterations}).x
     centers, widths = start[: k * d].reshape(k, d), np.exp(start[k * d :])
     G = _units(_squared_distances(X, centers), widths)
     return Net(centers, widths, _ridge(G, t, s, ridge))
