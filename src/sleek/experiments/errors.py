@@ -13,8 +13,8 @@ class ExperimentError(Exception):
     """An input that the experiments cannot work with; its text is a sentence for the user."""
 
 
-def need(package: str, purpose: str) -> Any:
-    """The package, or the sentence that says how to get it.
+def need(module: str, purpose: str) -> Any:
+    """The module, or the sentence that says how to get its package.
 
     >>> need("math", "roots").sqrt(4.0)
     2.0
@@ -24,8 +24,9 @@ def need(package: str, purpose: str) -> Any:
     sleek.experiments.errors.ExperimentError: Ripley's data need the package no_such_package, which is not ...
     """
     try:
-        return import_module(package)
+        return import_module(module)
     except ImportError:
+        package = module.partition(".")[0]
         raise ExperimentError(
             f"{purpose} need the package {package}, which is not installed. Run: {INSTALL}"
         ) from None

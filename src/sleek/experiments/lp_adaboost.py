@@ -85,7 +85,8 @@ def merged(H: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray]:
     (array([[ 1., -1.]]), array([0.75]))
     """
     rows, first = np.unique(H[s > 0], axis=0, return_inverse=True)
-    return rows, np.bincount(first.ravel(), weights=s[s > 0])
+    weights: FloatArray = np.bincount(first.ravel(), weights=s[s > 0]).astype(np.float64)
+    return rows, weights
 
 
 class LPRegAdaBoost(RevotedAdaBoost):
@@ -124,10 +125,10 @@ def largest_soft_margin(H: FloatArray, s: FloatArray, C: float) -> tuple[FloatAr
 
     H (n, n_nets) is 1 where a net is right about a row and -1 where it is wrong.
 
-    >>> H = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])  # each net is wrong about one row
+    >>> H = np.ones((3, 3)) - 2 * np.eye(3)  # each net is wrong about one row
     >>> votes, value = largest_soft_margin(H, np.full(3, 1 / 3), 100.0)
-    >>> votes.round(6), round(value, 6)
-    (array([0.5, 0.5]), 0.0)
+    >>> votes.round(3), round(value, 3)
+    (array([0.333, 0.333, 0.333]), 0.333)
     """
     if not C > 1:
         raise ValueError(f"`C` must be above 1, or the margin has no bound, got {C!r}.")

