@@ -8,8 +8,8 @@ import typer
 from sklearn.neighbors import KNeighborsClassifier
 from typer.testing import CliRunner
 
+from sleek.experiments import readings, running, tuning
 from sleek.experiments import reproduce as module
-from sleek.experiments import running, tuning
 from sleek.experiments.adaboost import AdaBoostRBF
 from sleek.experiments.command import command
 from sleek.experiments.data import BENCHMARKS, Problem, ripley
@@ -23,7 +23,7 @@ from sleek.experiments.running import Fit, Store, fit_all, run, specification
 from sleek.experiments.settings import SETTINGS, TABLE_1, TABLE_2, Published
 from sleek.experiments.tables import Cell, as_csv, as_markdown, make_cells
 
-TINY = Scale(partitions=2, rounds=3, tuned_on=1, folds=2, sizes=(1, 2), curve_partitions=2)
+TINY = Scale(partitions=2, rounds=3, tuned_on=1, folds=2, sizes=(2,), curve_partitions=1)
 
 
 @pytest.fixture
@@ -66,6 +66,7 @@ def ignore(line):
 
 def test_everything_is_written_and_a_second_run_does_nothing_twice(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "QUICK", TINY)
+    monkeypatch.setattr(readings, "READINGS", READINGS[:2])
     results = tmp_path / "results"
     written = reproduce("all", quick=True, jobs=1, results=results, ida=folder)
     names = "table1.csv table1.md table2-original.csv table2-original.md figure1.png figure2-original.png"
