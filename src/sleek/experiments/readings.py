@@ -44,7 +44,7 @@ class Reading:
     start: int | None = None  # the seed of a textbook k-medoids
 
 
-CHOSEN = Reading("together; c, μ; a∘t (sleek)")
+CHOSEN = Reading("sleek: together; c, μ; a∘t")
 ORDERS = {"together": "together", "in turn": "in turn", "solved": "in turn, solved"}
 NORMS = {"each": "c, μ", "unit": "unit", "all": "all"}
 READINGS = (
@@ -76,7 +76,7 @@ class ReadingTable:
         header = ["order; step; duals", *ROWS, "worst"]
         rows = [["published", *(f"{TABLE_1[row].mean:.1f}" for row in ROWS), ""]]
         for reading, paths in self.paths.items():
-            cells = [f"{path[-1]:.1f} ({path.min():.1f})" for path in paths.values()]
+            cells = [f"{path[-1]:.1f}/{path.min():.1f}" for path in paths.values()]
             furthest = max(abs(paths[row][-1] - TABLE_1[row].mean) for row in ROWS)
             rows.append([reading.label, *cells, f"{furthest:.1f}"])
         return header, rows
@@ -103,7 +103,7 @@ class ReadingTable:
         from rich.table import Table
 
         header, rows = self.grid()
-        title = f"Readings of Algorithm 1: Ripley error after {ITERATIONS} iterations (lowest)"
+        title = f"Readings of Algorithm 1: Ripley error after {ITERATIONS} iterations/lowest"
         table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for index, heading in enumerate(header):
             table.add_column(heading, justify="left" if index == 0 else "right", no_wrap=True)
