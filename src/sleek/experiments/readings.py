@@ -6,6 +6,7 @@ This is the algorithm written out once more, plainly, for small data, with a swi
   Algorithm 1), or one after another with the closed form solved anew before each;
 - norm: steps of length η for each unit's centre and shape (the letter), for both together, or for all units;
 - duals: the gradient with a∘t (the derivation), or with a (labels left out, as in the regression model);
+- end: the closed form once more for the final units, or a and b as before the last move (the letter);
 - direction: up the criterion (the text's formula), or down (its words "gradient descent");
 - features: raw, or brought to variance 1;
 - start: the best of a few k-medoids with swaps, or textbook k-medoids (rows to the nearest medoid, then the
@@ -39,6 +40,7 @@ class Reading:
     norm: str = "each"
     duals: str = "a∘t"
     sign: float = 1.0
+    last_solve: bool = True
     standardize: bool = False
     sbf_criterion: str = "absolute"
     start: int | None = None  # the seed of a textbook k-medoids
@@ -56,6 +58,7 @@ READINGS = (
         for duals in ("a∘t", "a")
         if (order, norm, duals) != ("together", "each", "a∘t")
     ),
+    replace(CHOSEN, label="no closed form at the end", last_solve=False),
     replace(CHOSEN, label="down the criterion", sign=-1.0),
     replace(CHOSEN, label="features of variance 1", standardize=True),
     *(replace(CHOSEN, label=f"textbook start {seed}", start=seed) for seed in range(1, 7)),
@@ -189,7 +192,8 @@ class _Machine:
         return 100.0 * float(np.mean((outputs > 0) != (t > 0)))
 
     def iterate(self) -> None:
-        """One pass of Algorithm 1's outer loop; θ and b belong to the moved units afterwards."""
+        """One pass of Algorithm 1's outer loop, and what then follows for θ and b."""
+        self.solve()
         if self.reading.order == "together":
             d_centers, d_shapes = self.directions()
             self.move(slice(None), d_centers, d_shapes)
@@ -199,7 +203,10 @@ class _Machine:
                     self.solve()
                 d_centers, d_shapes = self.directions()
                 self.move(slice(j, j + 1), d_centers[j : j + 1], d_shapes[j : j + 1])
-        self.solve()
+        if self.reading.last_solve:
+            self.solve()
+        else:
+            self.theta = self.features(self.X).T @ self.duals
 
     def move(self, units: slice, d_centers: FloatArray, d_shapes: FloatArray) -> None:
         step = self.reading.sign * self.setting.learning_rate
