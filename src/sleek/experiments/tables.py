@@ -73,7 +73,8 @@ class Cell:
 
     @property
     def size_text(self) -> str:
-        return f"{self.size:.0f}" if float(self.size).is_integer() else f"{self.size:.1f}"
+        whole = self.size >= 100 or float(self.size).is_integer()
+        return f"{self.size:.0f}" if whole else f"{self.size:.1f}"
 
 
 def make_cells(
@@ -163,12 +164,15 @@ def legend(cells: Sequence[Cell]) -> list[str]:
 
 def show(console: Any, title: str, cells: Sequence[Cell]) -> None:
     """Print a table for each problem, narrow enough for any screen, and the legend."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     for problem in dict.fromkeys(cell.title for cell in cells):
-        table = Table(title=f"{title}: {problem}", title_justify="left")
-        for heading in ("model", "measured", "published", "size", "published", "fit"):
-            table.add_column(heading, justify="left" if heading == "model" else "right")
+        table = Table(
+            title=f"{title}: {problem}", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+        )
+        for heading in ("model", "measured", "published", "size", "published", "fit s"):
+            table.add_column(heading, justify="left" if heading == "model" else "right", no_wrap=True)
         for cell in cells:
             if cell.title == problem:
                 published = cell.published_text
@@ -178,7 +182,7 @@ def show(console: Any, title: str, cells: Sequence[Cell]) -> None:
                     f"[red]{published}[/red]" if cell.inside is False else published,
                     cell.size_text,
                     str((cell.published and cell.published.size) or ""),
-                    f"{1000 * cell.seconds:.0f} ms",
+                    f"{cell.seconds:.2f}",
                 )
         console.print(table)
     console.print(*legend(cells), sep="\n", highlight=False)
