@@ -137,17 +137,18 @@ def _run_group(fits: Sequence[Fit]) -> list[Record]:
 
 
 def fit_all(models: Sequence[BaseEstimator], X: FloatArray, t: IntArray) -> list[tuple[Any, float]]:
-    """Fitted copies of the models with their times; ensembles that vote anew share one AdaBoost.
+    """Fitted copies of the models with their CPU seconds; ensembles that vote anew share one AdaBoost.
 
-    Each model's time is what it would have taken alone.
+    Each model's time is what it would have taken alone. CPU time, because a run takes all cores of a machine
+    that may have other work to do.
     """
     bases: dict[str, tuple[Any, float]] = {}
 
     def fitted(model: BaseEstimator) -> tuple[Any, float]:
         key = digest(specification(model))
         if key not in bases:
-            begin = time.perf_counter()
-            bases[key] = clone(model).fit(X, t), time.perf_counter() - begin
+            begin = time.process_time()
+            bases[key] = clone(model).fit(X, t), time.process_time() - begin
         return bases[key]
 
     results = []
@@ -156,8 +157,8 @@ def fit_all(models: Sequence[BaseEstimator], X: FloatArray, t: IntArray) -> list
         for model in models:
             if isinstance(model, RevotedAdaBoost):
                 base, seconds = fitted(model.base())
-                begin = time.perf_counter()
-                results.append((clone(model).revote(base, X, t), seconds + time.perf_counter() - begin))
+                begin = time.process_time()
+                results.append((clone(model).revote(base, X, t), seconds + time.process_time() - begin))
             else:
                 results.append(fitted(model))
     return results

@@ -19,7 +19,7 @@ TOLERANCE = 0.5  # points, where there is one realisation and so no standard dev
 MARK = "*"
 COLUMNS = (
     "set", "partitions", "method", "n", "error", "std", "published", "published_std", "inside", "size",
-    "published_size", "fit_seconds",
+    "published_size", "cpu_seconds",
 )  # fmt: skip
 
 
@@ -171,7 +171,7 @@ def show(console: Any, title: str, cells: Sequence[Cell]) -> None:
         table = Table(
             title=f"{title}: {problem}", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
         )
-        for heading in ("model", "measured", "published", "size", "published", "fit s"):
+        for heading in ("model", "measured", "published", "size", "published", "CPU s"):
             table.add_column(heading, justify="left" if heading == "model" else "right", no_wrap=True)
         for cell in cells:
             if cell.title == problem:
