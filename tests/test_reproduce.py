@@ -205,11 +205,11 @@ def test_revoting_ensembles_share_one_adaboost(problem, monkeypatch):
 
 
 def test_settings_are_the_median_of_the_winners(problem, tmp_path, monkeypatch):
-    winners = iter([1.0, 9.0, 5.0])
+    errors = iter([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0], [2.0, 1.0, 3.0]])
 
     def pretend(problem, number, methods, rounds, folds):
         key = tuning._key(problem, number, methods[0], rounds, folds)
-        return [{"key": key, "number": number, "choice": {"k": next(winners)}}]
+        return [{"key": key, "number": number, "errors": next(errors)}]
 
     monkeypatch.setattr(tuning, "_cross_validate", pretend)
     store = Store(tmp_path / "records.jsonl")
@@ -218,12 +218,13 @@ def test_settings_are_the_median_of_the_winners(problem, tmp_path, monkeypatch):
     assert chosen == {"knn": {"k": 5.0}, "sbf": {}}
 
 
-def test_cross_validation_takes_the_better_candidate_and_the_first_of_equals(problem, tmp_path):
+def test_cross_validation_takes_the_better_candidate_and_the_middle_of_equals(problem, tmp_path):
     store = Store(tmp_path / "records.jsonl")
-    method = neighbours((19.0, 1.0, 1.0))  # 19 of 20 rows vote: the nearest neighbour alone is better
-    assert tuning.choose(problem, [method], 0, [0], 2, store, 1, ignore) == {"knn": {"k": 1.0}}
-    record = next(iter(store.records.values()))
-    assert record["errors"][0] > record["errors"][1] == record["errors"][2]
+    method = neighbours((19.0, 1.0, 1.5, 2.0))  # 19 of 20 rows vote: the nearest neighbours alone are better
+    assert tuning.choose(problem, [method], 0, [0], 2, store, 1, ignore)["knn"]["k"] < 19
+    errors = next(iter(store.records.values()))["errors"]
+    assert errors[0] > errors[1] == errors[2]  # 1.5 is cut off to 1 neighbour
+    assert tuning.winner(method, [1.0, 0.0, 0.0, 0.0]) == {"k": 1.5}
 
 
 # -- tables and figures --------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ class Method:
     size : callable
         The number of terms of a fitted model.
     grid : dict of str to values
-        Parameters to choose by cross-validation; values from the most to the least regularised.
+        Parameters to choose by cross-validation.
     """
 
     key: str
