@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format accuracy rotated bench bench-export clean
+.PHONY: demo paper test lint format accuracy rotated bench bench-export clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("sleek needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
@@ -25,7 +25,10 @@ $(VENV)/.benchmarks: pyproject.toml | $(BIN)/python
 	@touch $@ $(VENV)/.dev $(VENV)/.demo
 
 demo: $(VENV)/.demo  ## the paper's first experiment on Ripley's data, with a picture
-	$(BIN)/python experiments/demo.py
+	$(BIN)/python -m sleek.experiments.demo
+
+paper: $(VENV)/.demo  ## every table and figure of the paper: under an hour, can be interrupted
+	$(BIN)/python -m sleek.experiments all
 
 test: $(VENV)/.dev  ## the whole test suite, on two cores
 	$(BIN)/python -m pytest -q -n 2

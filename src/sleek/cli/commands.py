@@ -14,6 +14,7 @@ import typer
 from sleek import __version__
 from sleek.cli.errors import InputError, guarded
 from sleek.cli.options import AsJson, BasisName, Data, Kind, Model, Task, check_numbers, names, one_stdin
+from sleek.experiments.command import command as reproduce
 
 P = ParamSpec("P")
 
@@ -286,3 +287,6 @@ def demo() -> None:
     from sleek.cli.output import screen
 
     run(screen())
+
+
+app.command("reproduce")(reproduce)
