@@ -1,6 +1,8 @@
 """The command that reruns the paper: resumption, tables, figures, and what it says to bad input."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -291,6 +293,14 @@ def test_readings_differ_and_fill_a_table():
     assert table.markdown().count("\n") == 3 + 1 + 2
     assert table.csv().count("\n") == 1 + 3 * 4 * 101
     assert f"{paths[CHOSEN]['sbf'][-1]:.1f}" in table.markdown()
+
+
+def test_the_snippet_of_the_page_on_the_paper_runs():
+    page = Path(__file__).parents[1] / "docs" / "paper.md"
+    snippets = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    names = {}
+    exec(compile(snippets[0], page.name, "exec"), names)
+    assert names["model"].n_units_ == 2
 
 
 def test_a_model_is_spelt_out():
