@@ -10,6 +10,7 @@ With the hypotheses h_r that AdaBoost has found, the votes c maximise the least 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -71,8 +72,9 @@ class RevotedAdaBoost(BinaryClassifier):
         self.margins_ = H[:, kept] @ self.votes_ / self.votes_.sum()
         return self
 
+    @abstractmethod
     def _votes(self, H: FloatArray, s: FloatArray) -> FloatArray:
-        raise NotImplementedError
+        """The vote of every net, given where each net is right (1) or wrong (-1), and the rows' weights."""
 
     hypotheses = AdaBoostRBF.hypotheses
     _outputs = AdaBoostRBF._outputs

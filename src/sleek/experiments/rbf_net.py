@@ -17,6 +17,7 @@ Centres start at k-means, each width at the distance to the nearest other centre
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -35,7 +36,7 @@ KMEANS_STEPS = 20
 LEAST_WIDTH = 1e-3  # of the data's spread: keeps a unit on a single row from becoming a needle
 
 
-class BinaryClassifier(ClassifierMixin, BaseEstimator):
+class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     """What the two-class methods of this package share: labels, signs, predictions."""
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -63,8 +64,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         labels: AnyArray = self.classes_[(outputs > 0).astype(int)]
         return labels
 
+    @abstractmethod
     def _outputs(self, X: FloatArray) -> FloatArray:
-        raise NotImplementedError
+        """The output for validated rows."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
