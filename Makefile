@@ -25,10 +25,10 @@ $(VENV)/.benchmarks: pyproject.toml | $(BIN)/python
 	@touch $@ $(VENV)/.dev $(VENV)/.demo
 
 demo: $(VENV)/.demo  ## the paper's first experiment on Ripley's data, with a picture
-	$(BIN)/python -m sleek.experiments.demo
+	$(BIN)/python -m paper.demo
 
 paper: $(VENV)/.demo  ## every table and figure of the paper: under an hour, can be interrupted
-	$(BIN)/python -m sleek.experiments all
+	$(BIN)/python -m paper all
 
 test: $(VENV)/.dev  ## the whole test suite, on two cores
 	$(BIN)/python -m pytest -q -n 2

@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from sleek import KernelModel, LowRankLSSVC
 from sleek.export import to_c, to_onnx, to_python, to_sql
-from sleek.saved import dumps
+from sleek.model.json_file import dumps
 
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "export.md"
 BASES = ("gaussian_rbf", "robust_rbf", "sigmoidal", "simplex")

@@ -33,7 +33,7 @@ from threadpoolctl import threadpool_limits
 
 from sleek import GaussianRBF, RobustRBF, Sigmoidal, Simplex, Units
 from sleek.kernels import reference
-from sleek.sources import rows_per_block
+from sleek.rows.source import rows_per_block
 
 Array = NDArray[Any]
 Blocks = Sequence[Mapping[str, Array]]

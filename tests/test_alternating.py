@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from sleek import Alternating, GaussianRBF, LowRankLSSVC, LowRankLSSVR, RobustRBF, Simplex, Units
-from sleek.objectives import OBJECTIVES
-from sleek.sources import ArraySource
-from sleek.targets import ClassTargets
+from sleek.outputs.outputs import ClassTargets
+from sleek.rows.source import ArraySource
 from sleek.trainers.alternating import _Step
 from sleek.trainers.base import fit_output
+from sleek.trainers.criteria import OBJECTIVES
 
 
 def paper_gradient(basis, X, t, units, C, objective, name, index):

@@ -5,7 +5,7 @@ import pytest
 
 from sleek import Basis, GaussianRBF, Parameter, RobustRBF, Simplex, Units
 from sleek.bases import known_bases
-from sleek.bases.contract import BasisContract
+from sleek.testing.basis import BasisContract
 
 
 @pytest.mark.parametrize("name", sorted(known_bases()))

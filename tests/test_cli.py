@@ -20,7 +20,7 @@ from sleek.bases import known_bases
 from sleek.cli import app
 from sleek.cli.options import BasisName
 from sleek.datasets import make_ripley
-from sleek.inputs import Inputs
+from sleek.tables.columns import Inputs
 
 SMALL = ("--units", "4", "--basis", "gaussian_rbf", "--jobs", "1")
 

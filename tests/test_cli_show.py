@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from sleek import GaussianRBF, KernelModel, LowRankLSSVR, RobustRBF, Sigmoidal, Simplex, Units
 from sleek.cli import app
 from sleek.cli.show import column_part, half_distance, show_model
-from sleek.inputs import CategoryColumn, Inputs, NumberColumn
+from sleek.tables.columns import CategoryColumn, Inputs, NumberColumn
 
 INPUTS = Inputs((NumberColumn("age", 40.0), CategoryColumn("colour", ("blue", "green", "red"))))
 METADATA = {"target": "price", "deviation": {"age": 10.0}, "influence": {"age": 0.1, "colour": 0.9}}

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sleek.moments import ColumnMoments, Moments
-from sleek.solve import solve
+from sleek.closed_form.moments import ColumnMoments, Moments
+from sleek.closed_form.solve import solve
 
 
 def dense_system(Phi, t, C, s):

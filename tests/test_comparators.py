@@ -8,12 +8,12 @@ from scipy.optimize import approx_fprime, minimize
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from paper.adaboost import AdaBoostRBF
+from paper.adaboost_reg import AdaBoostRegRBF, SoftBoosting
+from paper.lp_adaboost import LPRegAdaBoost, largest_soft_margin
+from paper.qp_adaboost import QPRegAdaBoost, smallest_votes
+from paper.rbf_net import RBFNetClassifier, error_and_gradient, k_means
 from sleek.datasets import make_ripley
-from sleek.experiments.adaboost import AdaBoostRBF
-from sleek.experiments.adaboost_reg import AdaBoostRegRBF, SoftBoosting
-from sleek.experiments.lp_adaboost import LPRegAdaBoost, largest_soft_margin
-from sleek.experiments.qp_adaboost import QPRegAdaBoost, smallest_votes
-from sleek.experiments.rbf_net import RBFNetClassifier, error_and_gradient, k_means
 
 SMALL = {"n_rounds": 8, "n_centers": 3, "iterations": 3, "random_state": 0}
 ALL = [

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel
 
 from sleek import LSSVC, LSSVR
-from sleek.validation import check_memory
+from sleek._runtime.checks import check_memory
 
 KERNELS = {
     "linear": lambda A, B: linear_kernel(A, B),

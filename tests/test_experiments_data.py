@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from sleek.experiments.data import BENCHMARKS, Benchmark, Problem, ripley, seeded
-from sleek.experiments.errors import ExperimentError
-from sleek.experiments.original import read_originals
+from paper.data import BENCHMARKS, Benchmark, Problem, ripley, seeded
+from paper.errors import ExperimentError
+from paper.original import read_originals
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_sample_weight
 
 from sleek import ParquetSource, RobustRBF, VariableProjection
-from sleek.files import reading
-from sleek.files.survey import survey_classes, survey_numbers
-from sleek.fitting import Request, fit
-from sleek.moments import ColumnMoments, Moments
-from sleek.sampling import Sample
-from sleek.sources import SMALL_BLOCK, ArraySource
-from sleek.targets import ClassTargets, RealTargets
-from sleek.workers import Workers
+from sleek._runtime.threads import Workers
+from sleek.closed_form.moments import ColumnMoments, Moments
+from sleek.fit.recipe import Request, fit
+from sleek.outputs.outputs import ClassTargets, RealTargets
+from sleek.rows.files import batches as reading
+from sleek.rows.files.survey import survey_classes, survey_numbers
+from sleek.rows.sample import Sample
+from sleek.rows.source import SMALL_BLOCK, ArraySource
 
 COLUMNS = {"a": np.float64, "b": np.float32, "c": np.int16, "d": np.uint8, "e": np.bool_}
 

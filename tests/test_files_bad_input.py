@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sleek import ParquetSource
-from sleek.files.survey import survey_classes, survey_numbers
-from sleek.moments import ColumnMoments
+from sleek.closed_form.moments import ColumnMoments
+from sleek.rows.files.survey import survey_classes, survey_numbers
 
 N = 10_000
 

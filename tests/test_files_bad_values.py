@@ -6,10 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from sleek import ParquetSource
-from sleek.files import survey
-from sleek.files.survey import survey_classes, survey_numbers
-from sleek.moments import ColumnMoments
-from sleek.workers import Workers
+from sleek._runtime.threads import Workers
+from sleek.closed_form.moments import ColumnMoments
+from sleek.rows.files import survey
+from sleek.rows.files.survey import survey_classes, survey_numbers
 
 N = 10_000
 

@@ -10,9 +10,9 @@ import pytest
 from sklearn.metrics import accuracy_score, r2_score
 
 from sleek import LowRankLSSVC, LowRankLSSVR, ParquetSource
-from sleek.files import predicting
-from sleek.files.predicting import accuracy, predict_rows, r_squared
-from sleek.files.writing import write_predictions
+from sleek.rows.files import predicting
+from sleek.rows.files.predicting import accuracy, predict_rows, r_squared
+from sleek.rows.files.writing import write_predictions
 
 N = 40_000
 
@@ -152,7 +152,7 @@ def test_several_predictions_have_the_names_of_the_targets(path, X, regressor, t
 
 
 def test_large_output_is_written_in_row_groups(path, tmp_path, monkeypatch):
-    monkeypatch.setattr("sleek.files.writing.GROUP_ROWS", 20_000)
+    monkeypatch.setattr("sleek.rows.files.writing.GROUP_ROWS", 20_000)
     out = tmp_path / "out.parquet"
     write_predictions(ParquetSource(path, columns=FEATURES), lambda X: X[:, 1], out, keep=["id"])
     assert pq.ParquetFile(out).num_row_groups == 2
@@ -178,7 +178,7 @@ def test_kept_columns_of_different_types_and_of_csv_files(tmp_path):
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
 def test_a_failure_leaves_no_file_behind(path, tmp_path, monkeypatch, error, name):
     monkeypatch.setattr(predicting, "PREDICT_ROWS", 2048)
-    monkeypatch.setattr("sleek.files.writing.GROUP_ROWS", 4096)
+    monkeypatch.setattr("sleek.rows.files.writing.GROUP_ROWS", 4096)
     calls = []
 
     def predict(X):

@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from sleek import ParquetSource
-from sleek.files import predicting, reading
-from sleek.files.survey import survey_numbers
-from sleek.workers import Workers
+from sleek._runtime.threads import Workers
+from sleek.rows.files import batches as reading
+from sleek.rows.files import predicting
+from sleek.rows.files.survey import survey_numbers
 
 
 @pytest.fixture
@@ -132,11 +133,11 @@ MEASURE = """
 import json, sys, tracemalloc
 import numpy as np, pyarrow as pa
 from sleek import ParquetSource
-from sleek.files.survey import survey_numbers
+from sleek.rows.files.survey import survey_numbers
 from sleek.kernels import compiled
-from sleek.files.writing import write_predictions
-from sleek.moments import ColumnMoments
-from sleek.workers import Workers
+from sleek.rows.files.writing import write_predictions
+from sleek.closed_form.moments import ColumnMoments
+from sleek._runtime.threads import Workers
 
 source = ParquetSource(sys.argv[1], target="y")
 n_jobs = int(sys.argv[3])

@@ -7,12 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-import sleek.estimators
+import sleek.estimators.low_rank
 from sleek import LowRankLSSVC, LowRankLSSVR, VariableProjection
 from sleek.datasets import make_ripley, make_rotated
-from sleek.fitting import HEATS, RACE_ROWS
-from sleek.growth import PAYS, most_stages, stage_limit
-from sleek.sources import ArraySource
+from sleek.fit.growth import PAYS, most_stages, stage_limit
+from sleek.fit.recipe import HEATS, RACE_ROWS
+from sleek.rows.source import ArraySource
 
 LINE = re.compile(r"learnt on (\d+) rows: held-out loss ([\d.]+), (-?[\d.]+) ± ([\d.]+) less")
 
@@ -71,7 +71,7 @@ def test_noise_is_not_worth_more_rows(capsys):
 
 
 def test_passes_over_the_data_keep_to_the_bound_that_is_printed(rotated, capsys, monkeypatch):
-    monkeypatch.setattr(sleek.estimators, "ArraySource", Counting)
+    monkeypatch.setattr(sleek.estimators.low_rank, "ArraySource", Counting)
     Counting.passes = 0
     model = LowRankLSSVC(10, basis="sigmoidal", random_state=0, verbose=1).fit(*rotated)
     out = capsys.readouterr().out

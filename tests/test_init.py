@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from sleek.init import SAMPLE_ROWS, distinct_rows, k_medoids
-from sleek.sampling import Sample
-from sleek.sources import ArraySource
-from sleek.targets import ClassTargets
+from sleek.fit.k_medoids import SAMPLE_ROWS, distinct_rows, k_medoids
+from sleek.outputs.outputs import ClassTargets
+from sleek.rows.sample import Sample
+from sleek.rows.source import ArraySource
 
 
 def loss(X, medoids):

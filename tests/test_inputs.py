@@ -10,7 +10,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
-from sleek.inputs import CategoryColumn, Inputs, NumberColumn, texts
+from sleek.tables.columns import CategoryColumn, Inputs, NumberColumn, texts
 
 WORDS = ["red", "green", "blue", "Blue", "", "a=b", "größe"]
 

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-import sleek.leave_one_out as module
+import sleek.closed_form.leave_one_out as module
 from sleek import LowRankLSSVC, LowRankLSSVR
+from sleek._runtime.threads import Workers
 from sleek.bases import known_bases
+from sleek.closed_form.leave_one_out import TrainedUnits, deal, leave_one_out, whole_model_loo
+from sleek.closed_form.moments import Moments
+from sleek.closed_form.solve import solve
 from sleek.datasets import make_ripley
-from sleek.leave_one_out import TrainedUnits, deal, leave_one_out, whole_model_loo
-from sleek.moments import Moments
-from sleek.sampling import Sample
-from sleek.solve import solve
-from sleek.sources import ArraySource
-from sleek.targets import ClassTargets, RealTargets
+from sleek.outputs.outputs import ClassTargets, RealTargets
+from sleek.rows.sample import Sample
+from sleek.rows.source import ArraySource
 from sleek.trainers.base import Penalty
 from sleek.trainers.varpro import VariableProjection
-from sleek.workers import Workers
 
 
 def quiet(line):

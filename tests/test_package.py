@@ -66,10 +66,3 @@ def test_readme_snippets_run(tmp_path, monkeypatch):
         "model.h",
         "predictions.parquet",
     }
-
-
-def test_contributing_names_every_source_file():
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    files = [path.relative_to(ROOT / "src/sleek") for path in (ROOT / "src/sleek").rglob("*.py")]
-    missing = [str(file) for file in files if file.name != "__init__.py" and f"`{file}`" not in text]
-    assert missing == []

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import pytest
 
 from sleek import LSSVC, LowRankLSSVC
-from sleek.plots import plot_decision
+from sleek.report.plots import plot_decision
 
 mpl.use("agg")
 

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from sleek import progress
-from sleek.progress import Reporter
+from sleek._runtime import progress
+from sleek._runtime.progress import Reporter
 
 
 class Terminal(io.StringIO):

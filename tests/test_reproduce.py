@@ -10,20 +10,20 @@ import typer
 from sklearn.neighbors import KNeighborsClassifier
 from typer.testing import CliRunner
 
-from sleek.experiments import readings, running, tuning
-from sleek.experiments import reproduce as module
-from sleek.experiments.adaboost import AdaBoostRBF
-from sleek.experiments.command import command
-from sleek.experiments.data import BENCHMARKS, Problem, ripley
-from sleek.experiments.demo import formula
-from sleek.experiments.lp_adaboost import LPRegAdaBoost
-from sleek.experiments.methods import LOW_RANK, TABLE_1_METHODS, TABLE_2_METHODS, Method
-from sleek.experiments.qp_adaboost import QPRegAdaBoost
-from sleek.experiments.readings import CHOSEN, READINGS, ReadingTable, error_path
-from sleek.experiments.reproduce import Scale, reproduce
-from sleek.experiments.running import Fit, Store, fit_all, run, specification
-from sleek.experiments.settings import SETTINGS, TABLE_1, TABLE_2, Published
-from sleek.experiments.tables import Cell, as_csv, as_markdown, make_cells
+from paper import readings, running, tuning
+from paper import reproduce as module
+from paper.adaboost import AdaBoostRBF
+from paper.command import command
+from paper.data import BENCHMARKS, Problem, ripley
+from paper.demo import formula
+from paper.lp_adaboost import LPRegAdaBoost
+from paper.methods import LOW_RANK, TABLE_1_METHODS, TABLE_2_METHODS, Method
+from paper.qp_adaboost import QPRegAdaBoost
+from paper.readings import CHOSEN, READINGS, ReadingTable, error_path
+from paper.reproduce import Scale, reproduce
+from paper.running import Fit, Store, fit_all, run, specification
+from paper.settings import SETTINGS, TABLE_1, TABLE_2, Published
+from paper.tables import Cell, as_csv, as_markdown, make_cells
 
 TINY = Scale(partitions=2, rounds=3, tuned_on=1, folds=2, sizes=(2,), curve_partitions=1)
 

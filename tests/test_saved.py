@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import sleek
 from sleek import KernelModel, ModelFileError, RobustRBF
-from sleek.saved import dumps, loads, training_record
+from sleek.model.json_file import dumps, loads, training_record
 
 HERE = Path(__file__).parent
 CORPUS = sorted((HERE / "corpus").glob("*.json"))

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from sleek import LowRankLSSVC, LowRankLSSVR, VariableProjection
+from sleek.closed_form.moments import Moments
+from sleek.closed_form.solve import solve
 from sleek.datasets import make_ripley
-from sleek.moments import Moments
-from sleek.selection import strongest_units
-from sleek.solve import solve
+from sleek.fit.selection import strongest_units
 
 
 def test_everything_tried_is_reported(two_classes):

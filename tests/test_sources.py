@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
+from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek.bases.base import Scaling
-from sleek.moments import Moments
-from sleek.sampling import Sample, chosen_rows
-from sleek.sources import ArraySource, ScaledSource
-from sleek.targets import ClassTargets, RealTargets, classes_and_codes, decide
-from sleek.workers import Workers, single_threaded_blas
+from sleek.closed_form.moments import Moments
+from sleek.outputs.outputs import ClassTargets, RealTargets, classes_and_codes, decide
+from sleek.rows.sample import Sample, chosen_rows
+from sleek.rows.source import ArraySource, ScaledSource
 
 ONE = Workers(1)
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sleek.cli.csv_table import CHUNK_ROWS, CsvTable
 from sleek.cli.errors import InputError
-from sleek.cli.tables import read_table
+from sleek.tables.csv import CHUNK_ROWS, CsvTable
+from sleek.tables.table import read_table
 
 CSV = 'age,colour,"note, or not"\n31,red,"a ""quoted"", text"\n,blue,NA\n2.5e1, red ,?\n'
 
@@ -191,7 +191,7 @@ def test_bad_parquet(tmp_path, parquet):
 
 def test_parquet_without_pyarrow(tmp_path, monkeypatch, parquet):
     parquet(a=[1.0])
-    monkeypatch.delitem(sys.modules, "sleek.cli.parquet_table")
+    monkeypatch.delitem(sys.modules, "sleek.tables.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError, match=r"needs pyarrow: pip install 'sleek\[files\]'"):
         read_table(str(tmp_path / "data.parquet"))

@@ -8,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sleek import LowRankLSSVC, LowRankLSSVR, VariableProjection
 from sleek.bases import known_bases
 from sleek.bases.base import flat
-from sleek.sources import ArraySource
-from sleek.targets import RealTargets
+from sleek.outputs.outputs import RealTargets
+from sleek.rows.source import ArraySource
 from sleek.trainers.base import Penalty
 from sleek.trainers.varpro import _Reduced
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from sleek import KernelModel, LowRankLSSVC, LowRankLSSVR, Units
 from sleek.bases import known_bases
-from sleek.inputs import CategoryColumn, Inputs, NumberColumn
+from sleek.tables.columns import CategoryColumn, Inputs, NumberColumn
 
 BASES = ("gaussian_rbf", "robust_rbf", "sigmoidal", "simplex")
 TASKS = ("binary", "classes", "number", "numbers")

@@ -6,13 +6,13 @@ from sleek.bases.gaussian_rbf import GaussianRBF
 from sleek.bases.robust_rbf import RobustRBF
 from sleek.bases.sigmoidal import Sigmoidal
 from sleek.bases.simplex import Simplex
-from sleek.dense import LSSVC, LSSVR
-from sleek.estimators import LowRankLSSVC, LowRankLSSVR
-from sleek.explain import Explanation
-from sleek.files import ParquetSource
-from sleek.model import KernelModel
-from sleek.saved import load
-from sleek.strict_json import ModelFileError
+from sleek.estimators.dense import LSSVC, LSSVR
+from sleek.estimators.low_rank import LowRankLSSVC, LowRankLSSVR
+from sleek.model.explanation import Explanation
+from sleek.model.json_file import load
+from sleek.model.kernel_model import KernelModel
+from sleek.model.strict_json import ModelFileError
+from sleek.rows.files import ParquetSource
 from sleek.trainers.alternating import Alternating
 from sleek.trainers.varpro import VariableProjection
 

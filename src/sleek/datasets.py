@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sleek._typing import FloatArray, IntArray
+from sleek._runtime.types import FloatArray, IntArray
 
 
 def make_ripley(n_rows: int = 250, random_state: Any = None) -> tuple[FloatArray, IntArray]:

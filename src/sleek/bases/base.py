@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import Bounds
 from sklearn.base import BaseEstimator
 
-from sleek._typing import FloatArray
+from sleek._runtime.types import FloatArray
 from sleek.bases.formula import Formula
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from sleek import kernels
-from sleek._typing import FloatArray
+from sleek._runtime.types import FloatArray
 from sleek.bases.base import Basis, Coordinates, Parameter, Scaling, Units
 
 

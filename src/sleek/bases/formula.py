@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sleek._typing import FloatArray
+from sleek._runtime.types import FloatArray
 
 if TYPE_CHECKING:
     from sleek.bases.base import Units

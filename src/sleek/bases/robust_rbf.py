@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sleek._typing import FloatArray
+from sleek._runtime.types import FloatArray
 from sleek.bases.distance import DistanceBasis
 from sleek.bases.formula import Formula, exp, names
 

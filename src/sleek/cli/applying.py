@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from sleek import ModelFileError
-from sleek._typing import FloatArray, IntArray
+from sleek._runtime.types import FloatArray, IntArray
 from sleek.cli.errors import InputError
 from sleek.cli.output import short
 from sleek.cli.scoring import score
-from sleek.cli.tables import STDIN, Table, read_bytes
-from sleek.cli.target import known_target
-from sleek.inputs import CategoryColumn, Inputs, NumberColumn
-from sleek.model import KernelModel
-from sleek.saved import MAX_BYTES, loads
+from sleek.model.json_file import MAX_BYTES, loads
+from sleek.model.kernel_model import KernelModel
+from sleek.tables.columns import CategoryColumn, Inputs, NumberColumn
+from sleek.tables.table import STDIN, Table, read_bytes
+from sleek.tables.target import known_target
 
 EVERYTHING = "*"
 

@@ -14,7 +14,6 @@ import typer
 from sleek import __version__
 from sleek.cli.errors import InputError, guarded
 from sleek.cli.options import AsJson, BasisName, Data, Kind, Model, Task, check_numbers, names, one_stdin
-from sleek.experiments.command import command as reproduce
 
 P = ParamSpec("P")
 
@@ -104,9 +103,9 @@ def fit(
     """
     from sleek.cli.output import STDOUT, check_output, print_json, say_notes, screen, write_bytes
     from sleek.cli.summary import show_fit
-    from sleek.cli.tables import read_table
     from sleek.cli.training import Choices, train
-    from sleek.saved import dumps
+    from sleek.model.json_file import dumps
+    from sleek.tables.table import read_table
 
     choices = Choices(
         target=target,
@@ -161,7 +160,7 @@ def predict(
     """
     from sleek.cli import applying
     from sleek.cli.output import check_output, say_notes, write_columns
-    from sleek.cli.tables import read_table
+    from sleek.tables.table import read_table
 
     one_stdin(model, data)
     check_output(output)
@@ -191,7 +190,7 @@ def evaluate(
     from sleek.cli import applying
     from sleek.cli.output import print_json, say_notes, screen
     from sleek.cli.scoring import show_scores
-    from sleek.cli.tables import read_table
+    from sleek.tables.table import read_table
 
     one_stdin(model, data)
     scores, notes = applying.evaluate(applying.load_model(str(model)), read_table(str(data)), target)
@@ -287,6 +286,3 @@ def demo() -> None:
     from sleek.cli.output import screen
 
     run(screen())
-
-
-app.command("reproduce")(reproduce)

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.text import Text
 
 from sleek import LowRankLSSVC
-from sleek._typing import AnyArray, FloatArray
+from sleek._runtime.types import AnyArray, FloatArray
 from sleek.cli.show import show_model
 from sleek.datasets import make_ripley
-from sleek.model import KernelModel
+from sleek.model.kernel_model import KernelModel
 
 ACROSS, UP = (-1.3, 1.0), (-0.25, 1.15)  # what the picture shows of the plane
 HEIGHT, WIDEST = 20, 100  # lines and characters of the picture

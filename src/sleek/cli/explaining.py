@@ -10,15 +10,15 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from sleek._typing import FloatArray, IntArray
+from sleek._runtime.types import FloatArray, IntArray
 from sleek.cli.applying import features, inputs_of
 from sleek.cli.errors import InputError, suggestion
 from sleek.cli.output import plain, short, signed
 from sleek.cli.show import WIDEST, numbers_of
-from sleek.cli.tables import read_table
-from sleek.explain import Explanation
-from sleek.inputs import CategoryColumn, Column
-from sleek.model import KernelModel
+from sleek.model.explanation import Explanation
+from sleek.model.kernel_model import KernelModel
+from sleek.tables.columns import CategoryColumn, Column
+from sleek.tables.table import read_table
 
 BAR = 12  # characters of the longest bar
 MOST = 12  # units and columns shown

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sleek.cli.errors import InputError, blaming
 from sleek.cli.output import STDOUT
-from sleek.model import KernelModel
+from sleek.model.kernel_model import KernelModel
 
 ENDINGS = {".onnx": "onnx", ".h": "c", ".sql": "sql", ".py": "python"}
 OPTIONS = {

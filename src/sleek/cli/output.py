@@ -15,9 +15,9 @@ from typing import Any
 
 from rich.console import Console
 
-from sleek.atomic import write_atomically
+from sleek._runtime.atomic import write_atomically
 from sleek.cli.errors import InputError
-from sleek.cli.tables import STDIN
+from sleek.tables.table import STDIN
 
 SPINNER_AFTER = 1.0  # seconds
 STDOUT = STDIN

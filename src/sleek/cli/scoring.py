@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from sleek._typing import AnyArray
+from sleek._runtime.types import AnyArray
 from sleek.cli.output import plain, short
-from sleek.model import KernelModel
+from sleek.model.kernel_model import KernelModel
 
 MOST_SHOWN = 12  # classes of a confusion table on the screen
 

@@ -12,14 +12,14 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from sleek._typing import FloatArray
+from sleek._runtime.types import FloatArray
 from sleek.bases.base import Basis
 from sleek.bases.distance import DistanceBasis
 from sleek.bases.formula import expression
 from sleek.cli.applying import inputs_of
 from sleek.cli.output import plain, short, signed
-from sleek.inputs import CategoryColumn, Column, Inputs
-from sleek.model import KernelModel
+from sleek.model.kernel_model import KernelModel
+from sleek.tables.columns import CategoryColumn, Column, Inputs
 
 ENOUGH = 6  # columns shown even if they do not fit side by side
 HIDDEN = 8  # names of columns that are not shown

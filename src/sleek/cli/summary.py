@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from sleek.cli.output import STDOUT, plain, short
-from sleek.cli.target import REGRESSION
-from sleek.inputs import CategoryColumn, Inputs
+from sleek.tables.columns import CategoryColumn, Inputs
+from sleek.tables.target import REGRESSION
 
 LABELS_SHOWN = 8
 

@@ -14,14 +14,14 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from sleek import LowRankLSSVC, LowRankLSSVR
-from sleek._typing import AnyArray, FloatArray, IntArray
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.cli.errors import InputError, blaming
 from sleek.cli.output import spinner
 from sleek.cli.scoring import score
-from sleek.cli.tables import Table
-from sleek.cli.target import CLASSIFICATION, REGRESSION, Target, learn_target
-from sleek.inputs import Column, Inputs, NumberColumn
-from sleek.model import KernelModel
+from sleek.model.kernel_model import KernelModel
+from sleek.tables.columns import Column, Inputs, NumberColumn
+from sleek.tables.table import Table
+from sleek.tables.target import CLASSIFICATION, REGRESSION, Target, learn_target
 
 INFLUENCE_ROWS = 1000
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from sleek._typing import AnyArray
+from sleek._runtime.types import AnyArray
 from sleek.bases.formula import Expression, expression
 from sleek.export.c_inputs import RowType
 from sleek.export.c_text import C_KEYWORDS, comment, literal, string
@@ -24,7 +24,7 @@ from sleek.export.common import (
     task,
     title,
 )
-from sleek.model import KernelModel
+from sleek.model.kernel_model import KernelModel
 
 NAMES = ("row", "features", "labels", "larger", "outputs", "decision", "predict")  # beside the arrays'
 

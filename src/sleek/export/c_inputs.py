@@ -7,7 +7,7 @@ from typing import Any
 
 from sleek.export.c_text import C_KEYWORDS, comment, identifier, literal
 from sleek.export.common import each_column, narrowed
-from sleek.inputs import CategoryColumn, Inputs, NumberColumn
+from sleek.tables.columns import CategoryColumn, Inputs, NumberColumn
 
 MACROS = ("H", "N_FEATURES", "N_UNITS", "N_OUTPUTS", "N_CLASSES")
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from sleek import __version__
-from sleek._typing import AnyArray, FloatArray
+from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases.formula import Formula
-from sleek.inputs import CategoryColumn, Column, NumberColumn
-from sleek.model import KernelModel
+from sleek.model.kernel_model import KernelModel
+from sleek.tables.columns import CategoryColumn, Column, NumberColumn
 
 T = TypeVar("T")
 

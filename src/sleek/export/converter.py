@@ -31,7 +31,7 @@ def register_skl2onnx() -> None:
     """
     from skl2onnx import update_registered_converter
 
-    from sleek.estimators import LowRankLSSVC, LowRankLSSVR
+    from sleek.estimators.low_rank import LowRankLSSVC, LowRankLSSVR
 
     # "zipmap", which turns probabilities into dictionaries, is set by skl2onnx itself for every classifier;
     # as for its own SVC, there are no probabilities to turn

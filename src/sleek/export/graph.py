@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sleek._typing import AnyArray
+from sleek._runtime.types import AnyArray
 from sleek.bases.formula import Expression, expression
 from sleek.export.common import arrays_of, each_column, formula_of, narrowed
-from sleek.inputs import Inputs
-from sleek.model import KernelModel
+from sleek.model.kernel_model import KernelModel
+from sleek.tables.columns import Inputs
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 from sleek import __version__
 from sleek.export.common import check_dtype, check_name, each_column, title
 from sleek.export.graph import Graph, add_answer, add_features, add_outputs, onnx_labels
-from sleek.model import KernelModel
+from sleek.model.kernel_model import KernelModel
 
 OPSET = 13  # the first with all operators in their present form
 OPSET_TEXT = 19  # the first that compares text

@@ -19,8 +19,8 @@ from sleek.export.common import (
     task,
     title,
 )
-from sleek.inputs import Inputs
-from sleek.model import KernelModel
+from sleek.model.kernel_model import KernelModel
+from sleek.tables.columns import Inputs
 
 IMPORTS = ("exp", "tanh")
 OPERATORS: dict[str, Callable[..., str]] = {

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sleek._runtime.checks import check_choice
 from sleek.bases.formula import Expression, expression
 from sleek.export.common import bare, call, each_column, feature_names, formula_of, labels_of, title
-from sleek.inputs import CategoryColumn, NumberColumn
-from sleek.model import KernelModel
-from sleek.validation import check_choice
+from sleek.model.kernel_model import KernelModel
+from sleek.tables.columns import CategoryColumn, NumberColumn
 
 CHUNK = 50  # terms of a sum in one pair of brackets: engines limit the depth of an expression to 1000
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sleek.atomic import write_atomically
+from sleek._runtime.atomic import write_atomically
 from sleek.export.c import to_c
 from sleek.export.onnx import to_onnx
 from sleek.export.python import to_python
 from sleek.export.sql import to_sql
-from sleek.model import KernelModel
+from sleek.model.kernel_model import KernelModel
 
 TEXTS: dict[str, Callable[..., str]] = {".h": to_c, ".py": to_python, ".sql": to_sql}
 

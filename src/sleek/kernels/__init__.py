@@ -7,7 +7,7 @@ does not depend on what the process has done before.
 
 from typing import Any
 
-from sleek._typing import AnyArray
+from sleek._runtime.types import AnyArray
 from sleek.kernels import reference
 
 # Numbers n·m·d from which compiled absolute distances are worth their import: NumPy takes about a millisecond

@@ -16,7 +16,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from sleek._typing import AnyArray
+from sleek._runtime.types import AnyArray
 
 TILE_ROWS = 128  # of absolute distances
 TILE_FEATURES = 32

@@ -6,7 +6,7 @@ and unit. Results have the precision of X, float64 or float32.
 
 import numpy as np
 
-from sleek._typing import AnyArray
+from sleek._runtime.types import AnyArray
 
 SMALL = 2**14  # numbers n·m·d up to which one broadcast beats a loop over features
 NEAR = 1e3  # Σ shapes·c² up to which centres are near 0: rounding in float64 is then below 1e-12

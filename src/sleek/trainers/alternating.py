@@ -18,14 +18,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from sleek._typing import FloatArray
+from sleek._runtime.checks import check_choice, check_count, check_positive
+from sleek._runtime.types import FloatArray
 from sleek.bases.base import Basis, Units
-from sleek.objectives import OBJECTIVES, Objective
-from sleek.solve import Solution
-from sleek.sources import Block, Source
-from sleek.targets import Targets
+from sleek.closed_form.solve import Solution
+from sleek.outputs.outputs import Targets
+from sleek.rows.source import Block, Source
 from sleek.trainers.base import Penalty, Trainer, Training, fit_output
-from sleek.validation import check_choice, check_count, check_positive
+from sleek.trainers.criteria import OBJECTIVES, Objective
 
 
 class Alternating(Trainer):

@@ -10,9 +10,9 @@ from typing import ClassVar
 from sklearn.base import BaseEstimator
 
 from sleek.bases.base import Basis, Coordinates, Units
-from sleek.moments import Moments
-from sleek.solve import Solution, solve
-from sleek.sources import Block, Source
+from sleek.closed_form.moments import Moments
+from sleek.closed_form.solve import Solution, solve
+from sleek.rows.source import Block, Source
 
 
 @dataclass(frozen=True)

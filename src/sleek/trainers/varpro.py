@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import minimize
 
-from sleek._typing import FloatArray
+from sleek._runtime.checks import check_count, check_growth, check_positive
+from sleek._runtime.types import FloatArray
 from sleek.bases.base import Basis, Coordinates, Units, flat
+from sleek.closed_form.moments import Moments
+from sleek.closed_form.solve import solve
 from sleek.kernels import output_gradient
-from sleek.moments import Moments
-from sleek.solve import solve
-from sleek.sources import Block, Source
+from sleek.rows.source import Block, Source
 from sleek.trainers.base import Penalty, Trainer, Training, fit_output
-from sleek.validation import check_count, check_growth, check_positive
 
 GOING_ON = 15  # iterations of a draft that goes on from where another has got to
 STAGE_TOL = 10  # times `tol` is exact enough on a sample: its own error is larger
@@ -50,8 +50,8 @@ class VariableProjection(Trainer):
         ten times as much on a sample.
     growth : float or None, default=4.0
         Learn the units of large data on a random sample that grows by this factor as long as growing pays
-        (`sleek.growth` states the rule); theta and b are always solved on all rows. None learns the units on
-        all rows too.
+        (`sleek.fit.growth` states the rule); theta and b are always solved on all rows. None learns the units
+        on all rows too.
 
     Examples
     --------

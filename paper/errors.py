@@ -1,0 +1,58 @@
+"""What a user of the experiments can get wrong, and the sentence for it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+INSTALL = "pip install 'sleek[experiments]'"
+
+
+class ExperimentError(Exception):
+    """An input that the experiments cannot work with; its text is a sentence for the user."""
+
+
+def need(module: str, purpose: str) -> Any:
+    """The module, or the sentence that says how to get its package.
+
+    >>> need("math", "roots").sqrt(4.0)
+    2.0
+    >>> need("no_such_package", "Ripley's data")
+    Traceback (most recent call last):
+    ...
+    paper.errors.ExperimentError: Ripley's data need the package no_such_package, which is not ...
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise ExperimentError(
+            f"{purpose} need the package {package}, which is not installed. Run: {INSTALL}"
+        ) from None
+
+
+def check_word(kind: str, word: str, known: list[str]) -> str:
+    """One of the known words, in any case of letters.
+
+    >>> check_word("table or figure", "Table1", ["table1", "all"])
+    'table1'
+    """
+    if word.lower() not in known:
+        raise ExperimentError(f"The {kind} must be one of {', '.join(known)}, got {word!r}.")
+    return word.lower()
+
+
+def writable_folder(path: Path) -> Path:
+    """The folder, made if need be, once a file could be written into it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ExperimentError(
+            f"The results folder must be writable, but {path} is not: {error.strerror}. "
+            "Choose another with --results DIR."
+        ) from None
+    return path

@@ -1,0 +1,235 @@
+"""Every check of user input, and its sentence: the rule, what arrived, what to do."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from sleek._runtime.types import AnyArray, FloatArray
+
+OUTLIER_SHARE = 0.9  # of a target's variance, made up by one row
+
+T = TypeVar("T")
+
+
+@contextmanager
+def all_or_nothing(estimator: object) -> Iterator[None]:
+    """If the body fails, the estimator's attributes are what they were before."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def rows_that_count(X: AnyArray, y: AnyArray, s: FloatArray) -> tuple[AnyArray, AnyArray, FloatArray]:
+    """The rows of positive weight, without a copy if that is all of them."""
+    counts = s > 0
+    return (X, y, s) if counts.all() else (X[counts], y[counts], s[counts])
+
+
+def check_choice(name: str, value: Any, known: Collection[str]) -> str:
+    """One of the known words."""
+    if not isinstance(value, str) or value not in known:
+        words = ", ".join(repr(word) for word in sorted(known))
+        raise ValueError(f"`{name}` must be one of {words}, got {value!r}.")
+    return value
+
+
+def check_positive(name: str, value: Any, word: str | None = None) -> float:
+    """A finite number above zero; `word` names what else the caller would have taken."""
+    rule = f"`{name}` must be a positive number" + (f" or {word!r}" if word else "")
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
+        raise ValueError(f"{rule}, got {value!r}.")
+    return float(value)
+
+
+def check_number(name: str, value: Any) -> float:
+    """A finite number."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(float(value)):
+        raise ValueError(f"`{name}` must be a finite number, got {value!r}.")
+    return float(value)
+
+
+def check_count(name: str, value: Any, least: int, word: str | None = None) -> int:
+    """A whole number not below `least`."""
+    rule = f"`{name}` must be a whole number of at least {least}" + (f" or {word!r}" if word else "")
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+        raise ValueError(f"{rule}, got {value!r}.")
+    return int(value)
+
+
+def check_growth(value: Any) -> float:
+    """A finite number above 1."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 1 < float(value) < np.inf:
+        raise ValueError(f"`growth` must be a number above 1, or None to train on all rows, got {value!r}.")
+    return float(value)
+
+
+def check_alone(y: Any, sample_weight: Any) -> None:
+    """Neither targets nor weights beside rows of files."""
+    if y is not None or sample_weight is not None:
+        raise ValueError(
+            "A ParquetSource has target and weights with it: ParquetSource(..., target=..., weight=...), "
+            "so `y` and `sample_weight` must be None."
+        )
+
+
+def check_source(value: Any, kind: type) -> None:
+    """Rows of files."""
+    if not isinstance(value, kind):
+        raise TypeError(
+            f"Predictions are written for rows of files, a {kind.__name__}, got {type(value).__name__}. "
+            "For rows in memory use predict."
+        )
+
+
+def check_n_jobs(value: Any) -> int:
+    """The number of threads: joblib's convention, in which None is 1 and -1 all cores."""
+    if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value == 0):
+        raise ValueError(f"`n_jobs` must be None or a whole number other than 0, got {value!r}.")
+    return int(effective_n_jobs(value))
+
+
+def check_part(name: str, value: Any, kind: type, known: Mapping[str, type[T]], word: str | None = None) -> T:
+    """An object of the given kind, or the known word that stands for one with default settings.
+
+    `word` names what else the caller would have taken.
+    """
+    if isinstance(value, kind):
+        return cast(T, value)
+    if isinstance(value, str) and value in known:
+        return known[value]()
+    words = ", ".join(repr(known_word) for known_word in sorted([*known, *([word] if word else [])]))
+    raise ValueError(f"`{name}` must be one of {words} or a {kind.__name__} object, got {value!r}.")
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> FloatArray:
+    """One finite weight per row, none negative, not all zero; all ones if none are given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.ndim != 1:
+        raise ValueError(f"`sample_weight` must be a 1D array, got {weights.ndim} dimensions.")
+    if len(weights) != n_rows:
+        raise ValueError(f"`sample_weight` must have one weight per row: {n_rows}, got {len(weights)}.")
+    if not np.isfinite(weights).all():
+        raise ValueError("`sample_weight` must be finite, but contains NaN or infinity.")
+    if weights.min() < 0:
+        raise ValueError(f"`sample_weight` must not be negative, got {weights.min()} among the weights.")
+    if not weights.any():
+        raise ValueError("`sample_weight` is zero for every row: there is nothing to learn from.")
+    return weights
+
+
+def check_classes(classes: AnyArray) -> None:
+    """At least two classes among the rows that count."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"A classifier needs rows of at least 2 classes, got 1 class: {classes.tolist()[0]!r} "
+            "(rows of zero weight do not count)."
+        )
+
+
+def check_magnitude(deviation: FloatArray, names: AnyArray | None) -> None:
+    """Features whose squares are still numbers."""
+    bad = np.flatnonzero(~np.isfinite(deviation))
+    if len(bad):
+        feature = repr(str(names[bad[0]])) if names is not None else f"number {bad[0]}"
+        raise ValueError(
+            f"Values of feature {feature} are too large for float64 arithmetic (their squares overflow). "
+            "Express it in larger units."
+        )
+
+
+def warn_of_outliers(Y: FloatArray, s: FloatArray) -> None:
+    """A warning if a single row makes up most of a target's variation: squared errors will follow it."""
+    squares = s[:, None] * (Y - np.average(Y, axis=0, weights=s)) ** 2
+    share = squares.max(axis=0) / np.maximum(squares.sum(axis=0), np.finfo(float).tiny)
+    if len(Y) > 10 and share.max() > OUTLIER_SHARE:
+        row, output = np.unravel_index(np.argmax(squares / squares.sum(axis=0)), squares.shape)
+        warn_of_outlier(f"Row {row} of y", float(Y[row, output]), float(share.max()))
+
+
+def warn_of_outlier(where: str, value: float, share: float) -> None:
+    """The warning itself."""
+    warnings.warn(
+        f"{where}, {value:.6g}, makes up {100 * share:.0f} % of the target's "
+        "variance, and squared errors will follow it. Check it, clip it, or give it a small weight.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def check_centers(init: Any, n_units: int | str, n_features: int) -> FloatArray:
+    """Start centres given by the user: (n_units, n_features), finite."""
+    try:
+        centers = np.array(init, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"`init` must be 'k-medoids' or an array of centers, got {init!r}.") from None
+    if centers.ndim != 2 or centers.shape[1] != n_features or len(centers) == 0:
+        raise ValueError(
+            f"`init` must have one row per unit and one column per feature ({n_features}), "
+            f"got shape {centers.shape}."
+        )
+    if n_units not in ("auto", len(centers)):
+        raise ValueError(
+            f"`init` has {len(centers)} centers but n_units={n_units!r}; "
+            "make them equal or use n_units='auto'."
+        )
+    if not np.isfinite(centers).all():
+        raise ValueError("`init` must be finite, but contains NaN or infinity.")
+    return centers
+
+
+def check_enough_rows(n_units: int, n_distinct: int) -> None:
+    """No more units than there are different rows to place them at."""
+    if n_units > n_distinct:
+        raise ValueError(
+            f"`n_units`={n_units} is more than the {n_distinct} distinct rows of X; "
+            f"use at most {n_distinct}, or n_units='auto'."
+        )
+
+
+def check_memory(n_rows: int, machine: int | None) -> None:
+    """An n×n system that fits into the machine's memory (in bytes; None if that is not known)."""
+    needed = 2 * 8 * n_rows**2
+    if machine is not None and needed > machine:
+        raise MemoryError(
+            f"A dense LS-SVM of {n_rows} rows needs 2 matrices of {n_rows} x {n_rows} x 8 bytes = "
+            f"{needed / 1e9:,.1f} GB, and this machine has {machine / 1e9:,.1f} GB. "
+            "Use LowRankLSSVC or LowRankLSSVR, whose memory does not grow with the square of the rows, "
+            "or fewer rows."
+        )
+
+
+def check_rows(X: Any, n_features: int, names: Collection[str] | None) -> FloatArray:
+    """One row or several, as a matrix of finite numbers with the model's features."""
+    try:
+        rows = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Rows must be numbers, one for each of {n_features} features, got {X!r:.80}."
+        ) from None
+    if rows.ndim not in (1, 2) or rows.shape[-1] != n_features:
+        known = f" ({', '.join(map(repr, names))})" if names is not None and len(names) <= 20 else ""
+        raise ValueError(
+            f"A row must have the model's {n_features} features{known}: give a row of shape ({n_features},) "
+            f"or several of shape (n, {n_features}), got shape {rows.shape}."
+        )
+    rows = np.atleast_2d(rows)
+    bad = np.argwhere(~np.isfinite(rows))
+    if len(bad):
+        row, feature = bad[0].tolist()
+        raise ValueError(f"Rows must be finite, got {rows[row, feature]} in row {row}, feature {feature}.")
+    return rows

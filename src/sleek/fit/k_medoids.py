@@ -1,0 +1,108 @@
+"""Where the units start: k-medoids of the rows (or of a bounded sample of them).
+
+The swap step is FasterPAM (Schubert and Rousseeuw, 2021): the change of the loss for exchanging any medoid
+with a candidate is found for all medoids at once, from each row's nearest and second nearest medoid, and
+an improving swap is made as soon as it is seen. Distances are computed for a few candidates at a time and
+never stored, so memory is O(rows), not O(rows²).
+"""
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from sleek._runtime.types import FloatArray, IntArray
+from sleek.rows.sample import Sample
+
+SAMPLE_ROWS = 1000  # rows that k-medoids sees at most, or ROWS_PER_UNIT for each medoid if that is more
+ROWS_PER_UNIT = 10
+RESTARTS = 3  # for few medoids: one start ended up to 2.5 % above the best known loss, three within 0.3 %
+FEW = 15  # with more medoids local minima differ by less than 1 %, and one start will do
+CANDIDATES = 32  # candidate medoids examined together
+
+
+def distinct_rows(
+    sample: Sample, n_units: int, seed: int, enough: int = SAMPLE_ROWS
+) -> tuple[FloatArray, FloatArray]:
+    """The distinct rows among enough of a sample to place `n_units`, and the weight of each.
+
+    They come sorted, so that neither the order of the rows nor writing a row twice instead of giving it
+    weight two makes a difference.
+    """
+    sample = sample.smallest(max(enough, ROWS_PER_UNIT * n_units), seed)
+    rows, inverse = np.unique(sample.rows.X, axis=0, return_inverse=True)
+    weights = np.zeros(len(rows))
+    np.add.at(weights, inverse.ravel(), sample.rows.s)
+    return rows, weights
+
+
+def k_medoids(rows: FloatArray, weights: FloatArray, n_medoids: int, rng: np.random.Generator) -> IntArray:
+    """Indices of the rows that minimise Σ weight·(distance to the nearest of them), a local minimum.
+
+    Euclidean distance, as in the paper. The best of a few starts, each seeded like k-means++ and improved by
+    swaps until no single swap helps. O(rows²·(features + n_medoids)) time for each of the few passes.
+
+    >>> rows = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> k_medoids(rows, np.ones(6), 2, np.random.default_rng(0))
+    array([1, 4])
+    """
+    if n_medoids == len(rows):
+        return np.arange(len(rows))
+    best_loss, best = np.inf, np.arange(n_medoids)
+    for _ in range(RESTARTS if n_medoids <= FEW else 1):
+        medoids, loss = _swap_until_stable(rows, weights, _seed(rows, weights, n_medoids, rng))
+        if loss < best_loss * (1 - 1e-12):  # a tie goes to the earlier start, whatever the rounding
+            best_loss, best = loss, medoids
+    return np.sort(best)
+
+
+def _seed(rows: FloatArray, weights: FloatArray, n_medoids: int, rng: np.random.Generator) -> IntArray:
+    """Start medoids, each drawn with probability weight·(distance to those drawn before)."""
+    medoids = np.empty(n_medoids, dtype=np.int64)
+    chance = weights
+    distance = np.full(len(rows), np.inf)
+    for j in range(n_medoids):
+        cumulated = np.cumsum(chance)
+        medoids[j] = np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right")
+        np.minimum(distance, cdist(rows[medoids[j : j + 1]], rows)[0], out=distance)
+        chance = weights * distance
+    return medoids
+
+
+def _swap_until_stable(rows: FloatArray, weights: FloatArray, medoids: IntArray) -> tuple[IntArray, float]:
+    """Swap medoids with other rows as long as that lowers the loss; the medoids and their loss."""
+    medoids = medoids.copy()
+    D = cdist(rows[medoids], rows)  # (m, n)
+    loss = float(weights @ D.min(axis=0))
+    position, unchanged = 0, 0
+    while unchanged < len(rows):
+        candidates = np.arange(position, min(position + CANDIDATES, len(rows)))
+        distances = cdist(rows[candidates], rows)  # (candidates, n)
+        while True:
+            change = _swap_changes(distances, D, weights)  # (candidates, m)
+            best, j = np.unravel_index(change.argmin(), change.shape)
+            if change[best, j] >= -1e-12 * loss:
+                break
+            medoids[j], D[j] = candidates[best], distances[best]
+            loss = float(weights @ D.min(axis=0))
+            unchanged = 0
+        unchanged += len(candidates)
+        position = 0 if candidates[-1] == len(rows) - 1 else position + CANDIDATES
+    return medoids, loss
+
+
+def _swap_changes(distances: FloatArray, D: FloatArray, weights: FloatArray) -> FloatArray:
+    """The change of the loss when candidate c replaces medoid j, for all c and j: (candidates, m).
+
+    A row whose nearest medoid stays goes over to c if that is nearer: min(0, d_c - d₁). A row whose nearest
+    medoid leaves goes to c or to its second nearest: min(d_c, d₂) - d₁. The first is summed for all rows, and
+    corrected in column j for the rows that j was nearest to.
+    """
+    n_medoids, n = D.shape
+    nearest = D.argmin(axis=0)
+    first = D[nearest, np.arange(n)]
+    second = np.partition(D, 1, axis=0)[1] if n_medoids > 1 else np.full(n, np.inf)
+    stays = np.minimum(distances - first, 0.0) * weights
+    leaves = (np.minimum(distances, second) - first) * weights
+    membership = np.zeros((n, n_medoids))
+    membership[np.arange(n), nearest] = 1.0
+    change: FloatArray = stays.sum(axis=1)[:, None] + (leaves - stays) @ membership
+    return change

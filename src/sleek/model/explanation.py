@@ -1,0 +1,200 @@
+"""Why a model says what it says: contributions of the units, and slopes by the features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from sleek._runtime.checks import check_rows
+from sleek._runtime.types import FloatArray
+from sleek.model.kernel_model import KernelModel
+
+SHOWN_ROWS = 5  # printed in full
+Table = tuple[str, list[str], list[list[str]]]  # title, head, body
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why a model says what it says for a row or several (n of them).
+
+    The outputs are sums: ``outputs = contributions.sum(axis=1) + b``. Near a row they are, to first order and
+    for piecewise linear bases exactly, ``slopes @ x + intercepts``: the paper's α(x) and β(x).
+
+    Attributes
+    ----------
+    rows : array of shape (n, n_features)
+    units : array of shape (n, n_units)
+        The value φ_j(x) of each unit.
+    contributions : array of shape (n, n_units, n_outputs)
+        What each unit adds to each output, θ_j φ_j(x).
+    b : array of shape (n_outputs,)
+    outputs : array of shape (n, n_outputs)
+        Before they are turned into a class: the decision values.
+    predictions : array
+        The class labels, or the outputs.
+    slopes : array of shape (n, n_outputs, n_features) or None
+        ∂y/∂x; None for a basis of one's own that has no formula. At a kink |x_i - c_i| counts as flat.
+    intercepts : array of shape (n, n_outputs) or None
+    exact : bool
+        Whether the linear form is exact on the whole linear piece that a row lies in (simplex basis).
+    feature_names, output_names : tuples of str
+
+    Examples
+    --------
+    >>> from sleek import LowRankLSSVC
+    >>> from sleek.datasets import make_ripley
+    >>> X, y = make_ripley(250, random_state=0)
+    >>> model = LowRankLSSVC(3, basis="simplex", C=10.0, shape=1.0, random_state=0).fit(X, y).model_
+    >>> explanation = model.explain(X[0])
+    >>> explanation.contributions.shape, explanation.slopes.shape, explanation.exact
+    ((1, 3, 1), (1, 1, 2), True)
+    >>> linear = explanation.slopes[0, 0] @ X[0] + explanation.intercepts[0, 0]
+    >>> bool(np.isclose(linear, model.decision_function(X[:1])[0], rtol=1e-12))
+    True
+    """
+
+    rows: FloatArray
+    units: FloatArray
+    contributions: FloatArray
+    b: FloatArray
+    outputs: FloatArray
+    predictions: Any
+    slopes: FloatArray | None
+    intercepts: FloatArray | None
+    exact: bool
+    feature_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, row: int) -> Explanation:
+        """The explanation of one row alone."""
+        one = slice(range(len(self))[row], range(len(self))[row] + 1)
+        return Explanation(
+            rows=self.rows[one],
+            units=self.units[one],
+            contributions=self.contributions[one],
+            b=self.b,
+            outputs=self.outputs[one],
+            predictions=self.predictions[one],
+            slopes=None if self.slopes is None else self.slopes[one],
+            intercepts=None if self.intercepts is None else self.intercepts[one],
+            exact=self.exact,
+            feature_names=self.feature_names,
+            output_names=self.output_names,
+        )
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return (self[row] for row in range(len(self)))
+
+    def __repr__(self) -> str:
+        parts = [_as_text(table) for row in range(min(len(self), SHOWN_ROWS)) for table in self._tables(row)]
+        return "\n\n".join([*parts, *self._rest()])
+
+    def _repr_html_(self) -> str:
+        parts = [_as_html(table) for row in range(min(len(self), SHOWN_ROWS)) for table in self._tables(row)]
+        return "\n".join([*parts, *(f"<p>{line}</p>" for line in self._rest())])
+
+    def _rest(self) -> list[str]:
+        more = len(self) - SHOWN_ROWS
+        return [f"… and {more} more rows"] if more > 0 else []
+
+    def _tables(self, row: int) -> list[Table]:
+        """The row's sum, heaviest unit first, and its linear form."""
+        weight = np.abs(self.contributions[row]).max(axis=1)
+        body = [
+            [f"unit {j}", _say(self.units[row, j]), *map(_say, self.contributions[row, j])]
+            for j in np.argsort(-weight, kind="stable")
+        ]
+        body.append(["b", "", *map(_say, self.b)])
+        body.append(["sum", "", *map(_say, self.outputs[row])])
+        title = f"Row {row}: prediction {self._prediction(row)}"
+        tables: list[Table] = [(title, ["", "value", *self.output_names], body)]
+        if self.slopes is not None and self.intercepts is not None:
+            body = [
+                [name, _say(self.rows[row, i]), *map(_say, self.slopes[row, :, i])]
+                for i, name in enumerate(self.feature_names)
+            ]
+            body.append(["constant", "", *map(_say, self.intercepts[row])])
+            kind = "exact on its linear piece" if self.exact else "the tangent"
+            tables.append((f"Row {row} as a linear model, {kind}", ["", "value", *self.output_names], body))
+        return tables
+
+    def _prediction(self, row: int) -> str:
+        value = self.predictions[row]
+        if np.ndim(value):
+            return ", ".join(map(_say, value))
+        return _say(value) if isinstance(value, float) else repr(np.asarray(value).item())
+
+
+def explain(model: KernelModel, X: Any) -> Explanation:
+    """The explanation of a row or several, in O(n·n_units·n_features) time; see `KernelModel.explain`."""
+    rows = check_rows(X, model.n_features, model.feature_names)
+    Phi = model.features(rows)
+    contributions = Phi[:, :, None] * model.theta  # (n, m, k)
+    outputs = contributions.sum(axis=1) + model.b
+    formula = model.basis.formula
+    slopes = intercepts = None
+    if formula is not None:
+        slopes = np.einsum("mk,nmd->nkd", model.theta, formula.gradient(rows, model.units))
+        intercepts = outputs - np.einsum("nkd,nd->nk", slopes, rows)
+    return Explanation(
+        rows=rows,
+        units=Phi,
+        contributions=contributions,
+        b=model.b,
+        outputs=outputs,
+        predictions=model.predict(rows),
+        slopes=slopes,
+        intercepts=intercepts,
+        exact=formula is not None and formula.is_piecewise_linear(),
+        feature_names=model.feature_names or tuple(f"x{i}" for i in range(model.n_features)),
+        output_names=_output_names(model),
+    )
+
+
+def _output_names(model: KernelModel) -> tuple[str, ...]:
+    if model.classes is None:
+        return ("y",) if model.flat else tuple(f"y{k}" for k in range(len(model.b)))
+    labels = [str(label) for label in model.classes.tolist()]
+    return (f"for {labels[1]}",) if len(labels) == 2 else tuple(f"for {label}" for label in labels)
+
+
+def _say(number: Any) -> str:
+    return f"{number + 0.0:.4g}"  # no minus in front of 0
+
+
+def _as_text(table: Table) -> str:
+    title, head, body = table
+    lines = [[_plain(cell) for cell in line] for line in [head, *body]]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    text = [
+        "  ".join(
+            [line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]
+        )
+        for line in lines
+    ]
+    return "\n".join([_plain(title), *(line.rstrip() for line in text)])
+
+
+def _as_html(table: Table) -> str:
+    title, head, body = table
+    heads = "".join(f"<th>{escape(_plain(cell))}</th>" for cell in head)
+    rows = [
+        f"<tr><th>{escape(_plain(line[0]))}</th>"
+        + "".join(f"<td>{escape(cell)}</td>" for cell in line[1:])
+        + "</tr>"
+        for line in body
+    ]
+    caption = f"<caption>{escape(_plain(title))}</caption>"
+    return f"<table>{caption}<tr>{heads}</tr>{''.join(rows)}</table>"
+
+
+def _plain(text: str) -> str:
+    """On one line: control characters of a name are not let through to a terminal."""
+    return text if text.isprintable() else repr(text)[1:-1]

@@ -1,0 +1,227 @@
+"""Models as JSON files: written for good, read with suspicion.
+
+The format is described in docs/format.md. Nothing in a file is ever executed: reading it builds numbers and
+words, or fails with a `ModelFileError` whose sentence says where the file is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sleek import __version__
+from sleek._runtime.atomic import write_atomically
+from sleek._runtime.types import AnyArray
+from sleek.bases import known_bases
+from sleek.model.json_reader import ModelReader
+from sleek.model.kernel_model import KernelModel
+from sleek.model.strict_json import MAX_DEPTH, ModelFileError, parse
+from sleek.tables.columns import CategoryColumn, Column, NumberColumn
+
+FORMAT = "sleek-model"
+VERSION = 1
+MAX_BYTES = 16 * 2**20  # a model of 10 units and 8 features has about 4,000
+LABEL_TYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "str", "object"),
+)
+
+
+def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> KernelModel:
+    """Read a model that `KernelModel.save` has written: the same numbers, to the bit.
+
+    The file may come from a stranger: reading it executes nothing, takes O(bytes) time and memory, and
+    whatever is wrong with it ends in a `ModelFileError` that says so.
+
+    Parameters
+    ----------
+    path : path of a file
+    max_bytes : int, default=16 MiB
+        Larger files are refused before they are read.
+
+    Examples
+    --------
+    >>> import sleek, tempfile
+    >>> from sleek.datasets import make_ripley
+    >>> X, y = make_ripley(250, random_state=0)
+    >>> model = sleek.LowRankLSSVC(4, basis="robust_rbf", C=10.0, random_state=0).fit(X, y).model_
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.json", metadata={"data": "Ripley"})
+    ...     again = sleek.load(f"{folder}/model.json")
+    >>> again
+    KernelModel(4 robust_rbf units, 2 features, classes [0, 1])
+    >>> bool((again.decision_function(X) == model.decision_function(X)).all()), again.metadata["data"]
+    (True, 'Ripley')
+    """
+    try:
+        return loads(_read(Path(path), max_bytes))
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+
+
+def loads(data: bytes) -> KernelModel:
+    """The model in the bytes of a file; see `load`."""
+    document = parse(data)
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ModelFileError(f'This is not a sleek model: it has no "format": "{FORMAT}".')
+    version = document.get("version")
+    if type(version) is not int or version != VERSION:
+        raise ModelFileError(
+            f"The file has format version {version!r:.50}, and sleek {__version__} reads version "
+            f"{VERSION}: use the release of sleek that wrote it, or a newer one."
+        )
+    return ModelReader(document, known_bases(), LABEL_TYPES).model()
+
+
+def save(model: KernelModel, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None) -> None:
+    """Write a model; see `KernelModel.save`."""
+    write_atomically(path, dumps(model, metadata))
+
+
+def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None) -> bytes:
+    """The bytes of a model's file, one line for each row of numbers."""
+    settings = model.basis.get_params(deep=False)
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": f"sleek {__version__}",
+        "basis": {"name": model.basis.name, "settings": settings},
+        "n_features": model.n_features,
+        "feature_names": None if model.feature_names is None else list(model.feature_names),
+        "inputs": None if model.inputs is None else [_column(column) for column in model.inputs.columns],
+        "classes": None if model.classes is None else _classes(model.classes),
+        "flat": bool(model.flat),
+        "C": float(model.C),
+        "units": {name: array.tolist() for name, array in model.units.arrays.items()},
+        "theta": model.theta.tolist(),
+        "b": model.b.tolist(),
+        "trained_by": None if model.trained_by is None else dict(model.trained_by),
+        "metadata": dict(model.metadata if metadata is None else metadata),
+    }
+    lines = [f'"{key}": {_layout(_checked(value, key))}' for key, value in document.items()]
+    data = ("{\n" + ",\n".join(lines) + "\n}\n").encode("ascii")
+    _check_readable(data, model)
+    return data
+
+
+def training_record(estimator: BaseEstimator) -> dict[str, Any]:
+    """What trained a model, for `KernelModel.trained_by`: sleek's version, the estimator and its settings.
+
+    >>> from sleek import LowRankLSSVC
+    >>> record = training_record(LowRankLSSVC(4, C=10.0))
+    >>> record["estimator"], record["settings"]["C"]
+    ('LowRankLSSVC', 10.0)
+    """
+    return {
+        "sleek": __version__,
+        "estimator": type(estimator).__name__,
+        "settings": {name: _setting(value) for name, value in estimator.get_params(deep=False).items()},
+    }
+
+
+def _setting(value: Any) -> Any:
+    """A setting as JSON: parts by name and settings, arrays by shape, and anything else in words."""
+    if isinstance(value, BaseEstimator):
+        parts = value.get_params(deep=False).items()
+        return {"name": type(value).__name__, "settings": {name: _setting(part) for name, part in parts}}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | str) or value is None:
+        return value
+    if isinstance(value, int | float) and abs(value) < 2**63:
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _setting(item) for key, item in value.items()}
+    return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+
+
+def _column(column: Column) -> dict[str, Any]:
+    match column:
+        case NumberColumn(name, fill):
+            return {"kind": "number", "name": name, "fill": fill}
+        case CategoryColumn(name, levels):
+            return {"kind": "category", "name": name, "levels": list(levels)}
+    raise ValueError(f"A model with a column of type {type(column).__name__} cannot be saved.")
+
+
+def _classes(classes: AnyArray) -> dict[str, Any]:
+    kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
+    labels = classes.tolist()
+    if kind not in LABEL_TYPES or (kind == "object" and not all(isinstance(label, str) for label in labels)):
+        raise ValueError(
+            "Class labels must be truth values, whole numbers, numbers or text to be saved, got "
+            f"{labels!r:.80} of type {kind}."
+        )
+    return {"type": kind, "labels": labels}
+
+
+def _checked(value: Any, where: str, depth: int = 2) -> Any:
+    """A value that JSON can say and that `load` will read back equal."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if depth > MAX_DEPTH:
+        raise ValueError(f"`{where}` is nested more than {MAX_DEPTH} levels deep and cannot be saved.")
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {
+            _checked(key, where): _checked(item, f"{where}.{key}", depth + 1) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_checked(item, where, depth + 1) for item in value]
+    plain = value is None or isinstance(value, bool)
+    number = isinstance(value, int) and -(2**63) <= value < 2**64
+    real = isinstance(value, float) and np.isfinite(value)
+    if (
+        plain
+        or number
+        or real
+        or (isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value))
+    ):
+        return value
+    raise ValueError(
+        f"`{where}` must be finite numbers, text, truth values, None, and lists and dictionaries of them to "
+        f"be saved, got {value!r:.80}."
+    )
+
+
+def _layout(value: Any) -> str:
+    """JSON with the rows of a matrix, and the columns of a table, on lines of their own."""
+    if isinstance(value, list) and value and isinstance(value[0], list | dict):
+        return "[\n  " + ",\n  ".join(json.dumps(row) for row in value) + "\n]"
+    if isinstance(value, dict) and any(item and isinstance(item, list) for item in value.values()):
+        return (
+            "{\n" + ",\n".join(f"{json.dumps(key)}: {_layout(item)}" for key, item in value.items()) + "\n}"
+        )
+    return json.dumps(value)
+
+
+def _check_readable(data: bytes, model: KernelModel) -> None:
+    """A file that cannot be read back is refused here, not when it is needed."""
+    try:
+        loads(data)
+    except ModelFileError as error:
+        raise ValueError(f"{model!r} cannot be saved. {error}") from error
+
+
+def _read(path: Path, max_bytes: int) -> bytes:
+    with _opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        data = b"" if size > max_bytes else file.read(max_bytes + 1)
+    if max(size, len(data)) > max_bytes:
+        raise ModelFileError(
+            f"The file has {max(size, len(data)):,} bytes, and more than {max_bytes:,} are refused: pass a "
+            "larger `max_bytes` if you trust it."
+        )
+    return data
+
+
+def _opened(path: Path) -> Any:
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ModelFileError("A model is read from a regular file, and this is none.")
+    return path.open("rb")

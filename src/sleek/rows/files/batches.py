@@ -1,0 +1,221 @@
+"""Batches of columns from files, one after the other, in bounded memory.
+
+A Parquet row group can be larger than memory, so it is decoded in batches and its bytes are fetched a piece
+of each column at a time; `pyarrow.dataset` would decode whole row groups.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from sleek._runtime.types import AnyArray, FloatArray
+from sleek.rows.files.blocks import Chunk, Origin
+from sleek.rows.files.files import ParquetSource
+from sleek.rows.files.labels import LabelCoding, sorted_labels
+from sleek.rows.files.layout import Table, csv_input, unreadable
+
+LEAST_ROWS, BATCH_ROWS = 2**11, 2**16
+BATCH_BYTES = 2**24  # of the columns of a batch, if that is fewer rows
+FETCH_BYTES = 2**17  # of a column of a Parquet file
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Which columns to read, and what to make of the target: numbers, class labels, or nothing."""
+
+    source: ParquetSource
+    features: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()  # targets of regression
+    label: str | None = None  # target of classification
+    weight: str | None = None
+    kept: Any = field(default_factory=lambda: pa.schema([]))  # columns that are handed on as they are
+    coding: LabelCoding | None = None  # of labels, once all are known
+    threads: bool = False  # whether columns are decoded by several threads
+
+    @property
+    def columns(self) -> list[str]:
+        label, weight = (() if name is None else (name,) for name in (self.label, self.weight))
+        return list(dict.fromkeys((*self.features, *self.numbers, *label, *weight, *self.kept.names)))
+
+    @property
+    def as_text(self) -> set[str]:
+        """Columns that a CSV file hands out as they are written."""
+        return {name for name in (self.label, *self.kept.names) if name} - set(self.features)
+
+
+def kept_schema(source: ParquetSource, names: Sequence[str]) -> Any:
+    """The columns to hand on, each with a type that suits every file; those of a CSV file are text."""
+    if isinstance(names, str):
+        raise TypeError(f"`keep` must be a list of names, got {names!r}.")
+    for name in names:
+        for table in source.tables:
+            table.column(name)
+    if source.is_csv:
+        numbers = source.features
+        return pa.schema([(name, pa.float64() if name in numbers else pa.string()) for name in names])
+    schemas = [pa.parquet.read_schema(table.path) for table in source.tables]
+    return pa.schema([_common_field(name, source, schemas) for name in names])
+
+
+def _common_field(name: str, source: ParquetSource, schemas: list[Any]) -> Any:
+    first = source.tables[0]
+    common = pa.schema([schemas[0].field(name).remove_metadata()])
+    for table, schema in zip(source.tables, schemas, strict=True):
+        other = pa.schema([schema.field(name).remove_metadata()])
+        try:
+            common = pa.unify_schemas([common, other], promote_options="permissive")
+        except pa.ArrowException:
+            raise ValueError(
+                f"Column {name!r} must be of one kind in every file to be kept: it is "
+                f"{first.column(name).type} in {first.path}, but {table.column(name).type} in {table.path}."
+            ) from None
+    return common.field(0)
+
+
+def chunks(plan: Plan) -> Generator[Chunk, None, None]:
+    """The rows of positive weight of all files, decoded."""
+    start = 0
+    for table in plan.source.tables:
+        first = 0
+        with closing(_batches(table, plan)) as batches:
+            for batch in batches:
+                yield _decoded(plan, Origin(table.path, first, start + first, len(batch)), batch)
+                first += len(batch)
+        start += first
+
+
+def _batches(table: Table, plan: Plan) -> Generator[Any, None, None]:
+    rows = int(np.clip(BATCH_BYTES // (8 * len(plan.columns)), LEAST_ROWS, BATCH_ROWS))
+    try:
+        yield from (_csv_batches if table.is_csv else _parquet_batches)(table, plan, rows)
+    except MemoryError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(_reading_sentence(table, plan, error)) from error
+
+
+def _parquet_batches(table: Table, plan: Plan, rows: int) -> Iterator[Any]:
+    with pa.parquet.ParquetFile(table.path, pre_buffer=False, buffer_size=FETCH_BYTES) as file:
+        yield from file.iter_batches(rows, columns=plan.columns, use_threads=plan.threads)
+
+
+def _csv_batches(table: Table, plan: Plan, rows: int) -> Iterator[Any]:
+    with _open_csv(table, plan, plan.threads) as file:
+        for batch in file:
+            yield from (batch.slice(start, rows) for start in range(0, len(batch), rows))
+
+
+def _open_csv(table: Table, plan: Plan, threads: bool) -> Any:
+    """The reader of a CSV file: what is not text is a number, whatever its first rows look like."""
+
+    def type_of(name: str) -> Any:
+        if name in plan.as_text:
+            return pa.string()
+        return pa.bool_() if table.column(name).dtype == "bool" else pa.float64()
+
+    return pa.csv.open_csv(
+        csv_input(table.path),
+        read_options=pa.csv.ReadOptions(use_threads=threads),
+        convert_options=pa.csv.ConvertOptions(
+            include_columns=plan.columns,
+            column_types={name: type_of(name) for name in plan.columns},
+            strings_can_be_null=True,
+        ),
+    )
+
+
+def _reading_sentence(table: Table, plan: Plan, error: Exception) -> str:
+    """What went wrong in a file; a value that is not a number is looked up again, to name its line."""
+    pattern = r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to \w+: invalid value '(.*)'"
+    found = re.search(pattern, str(error), flags=re.DOTALL)
+    if found is None:
+        return unreadable(table.path, error)
+    if found[2] is None:  # several threads do not count rows
+        try:
+            with _open_csv(table, plan, threads=False) as file:
+                for _ in file:
+                    pass
+        except pa.ArrowException as again:
+            found = re.search(pattern, str(again), flags=re.DOTALL) or found
+    line = "a line" if found[2] is None else f"line {found[2]} (empty ones not counted)"
+    name, value = table.names[int(found[1])], found[3]
+    return (
+        f"Column {name!r} of {table.path} must hold numbers, but {line} has {value!r}. "
+        "Turn it into numbers or leave the column out."
+    )
+
+
+def _decoded(plan: Plan, origin: Origin, batch: Any) -> Chunk:
+    """The batch's rows of positive weight: features and numbers as columns, labels as codes."""
+    s: FloatArray | None = None
+    if plan.weight is not None:
+        s = _weights(plan.weight, origin, batch)
+        origin, batch, (s,) = _select(s > 0, origin, batch, s)
+    labels, codes = np.empty(0), np.empty(0, dtype=np.int64)
+    if plan.label is not None:
+        labels, codes = sorted_labels(plan.label, origin, batch.column(plan.label))
+        if plan.coding is not None:
+            codes = plan.coding.position(labels)[codes]
+            labels = plan.coding.classes
+            if plan.coding.factor is not None:
+                s = plan.coding.factor[codes] if s is None else s * plan.coding.factor[codes]
+                origin, batch, (s, codes) = _select(s > 0, origin, batch, s, codes)
+    return Chunk(
+        n_rows=len(batch),
+        origin=origin,
+        X=[_floats(batch.column(name)) for name in plan.features],
+        Y=[_floats(batch.column(name)) for name in plan.numbers],
+        codes=codes,
+        labels=labels,
+        s=s,
+        batch=batch,
+        kept=pa.Table.from_batches([batch]).select(plan.kept.names).cast(plan.kept),
+    )
+
+
+def _select(
+    mask: AnyArray, origin: Origin, batch: Any, *arrays: AnyArray
+) -> tuple[Origin, Any, list[AnyArray]]:
+    """The rows of the mask, without a copy if that is all of them."""
+    if mask.all():
+        return origin, batch, list(arrays)
+    return origin.select(mask), batch.filter(pa.array(mask)), [array[mask] for array in arrays]
+
+
+def _weights(name: str, origin: Origin, batch: Any) -> FloatArray:
+    """Weights of all rows: finite, and none negative."""
+    weights = np.asarray(_floats(batch.column(name)), dtype=np.float64)
+    bad = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if len(bad):
+        value = batch.column(name)[int(bad[0])].as_py()
+        shown = "nothing" if value is None else repr(value)
+        raise ValueError(
+            f"The weights in column {name!r} must be finite and not negative, got {shown} in "
+            f"{origin.where(bad)}. A weight of 0 leaves a row out."
+        )
+    return weights
+
+
+def _floats(column: Any) -> AnyArray:
+    """A column of numbers as an array that turns into float64 without a loss when it is copied.
+
+    A view of the column if it can be; what is missing becomes NaN. Decimals go through their digits: Arrow's
+    own conversion is off by one bit now and then.
+    """
+    plain = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
+    if plain and column.null_count == 0:
+        return np.asarray(column.to_numpy())
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.string())
+    if not pa.types.is_floating(column.type):
+        column = column.cast(pa.float64(), safe=False)
+    return np.asarray(column.to_numpy(zero_copy_only=False))

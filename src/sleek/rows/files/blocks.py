@@ -1,0 +1,227 @@
+"""Blocks of rows out of chunks of columns, read ahead of the threads that work on them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sleek._runtime.threads import Workers
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
+
+AHEAD = 2  # chunks that are read before they are asked for
+NAMED_ROWS = 3  # of the bad rows that a message lists
+
+Result = TypeVar("Result")
+Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Where the rows of a chunk stand in their file and among the rows of all files."""
+
+    path: str
+    first: int  # row of the file
+    start: int  # row of all files
+    n_read: int
+    kept: IntArray | None = None  # those of the rows read that are in the chunk; None: all
+
+    def select(self, mask: AnyArray) -> Origin:
+        """The origin of the rows that are left."""
+        left = np.flatnonzero(mask)
+        return replace(self, kept=left if self.kept is None else self.kept[left])
+
+    def where(self, rows: AnyArray | list[int]) -> str:
+        """Words for some rows of the chunk."""
+        rows = np.asarray(rows) if self.kept is None else self.kept[rows]
+        named, more = rows[:NAMED_ROWS], len(rows) - NAMED_ROWS
+        word = "row" if len(rows) == 1 else "rows"
+        file = ", ".join(str(self.first + row) for row in named)
+        total = ", ".join(str(self.start + row) for row in named)
+        rest = f" and {more} more nearby" if more > 0 else ""
+        return f"{word} {file} of {self.path} ({word} {total} of all, counted from 0){rest}"
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some consecutive rows as they were read: columns of features and numeric targets, labels as codes."""
+
+    origin: Origin
+    X: list[AnyArray]
+    Y: list[AnyArray]
+    codes: IntArray  # (0,) if no labels were read
+    labels: AnyArray  # sorted; what the codes stand for
+    s: FloatArray | None  # weights; None: all are 1
+    n_rows: int
+    batch: Any  # the same rows as Arrow columns
+    kept: Any  # an Arrow table of those columns that are handed on as they are
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows lo … hi-1 of a chunk."""
+
+    chunk: Chunk
+    lo: int
+    hi: int
+
+    def __len__(self) -> int:
+        return self.hi - self.lo
+
+    def codes(self) -> IntArray:
+        """The class codes, (n,)."""
+        return self.chunk.codes[self.lo : self.hi]
+
+    def s(self) -> FloatArray:
+        """The weights, (n,)."""
+        s = self.chunk.s
+        return np.ones(len(self)) if s is None else s[self.lo : self.hi]
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """The rows of a block, where they lie in the chunks."""
+
+    start: int  # number of the first row among those of positive weight
+    parts: list[Part]
+
+    def __len__(self) -> int:
+        return sum(len(part) for part in self.parts)
+
+    @property
+    def rows_read(self) -> int:
+        """How many rows of the files had been read when the block's last chunk was."""
+        origin = self.parts[-1].chunk.origin
+        return origin.start + origin.n_read
+
+    def place(self, row: int) -> tuple[Origin, int]:
+        """The chunk's origin, and the row of the chunk, for a row of the block."""
+        for part in self.parts:
+            if row < len(part):
+                break
+            row -= len(part)
+        return part.chunk.origin, part.lo + row
+
+    def X(self, names: tuple[str, ...]) -> FloatArray:
+        """The features, (n, d), all of them finite."""
+        return self._filled(names, [part.chunk.X for part in self.parts])
+
+    def Y(self, names: tuple[str, ...]) -> FloatArray:
+        """The targets of regression, (n, k), all of them finite."""
+        return self._filled(names, [part.chunk.Y for part in self.parts])
+
+    def codes(self) -> IntArray:
+        """The class codes, (n,), for chunks that share their labels."""
+        codes = [part.codes() for part in self.parts]
+        return codes[0] if len(codes) == 1 else np.concatenate(codes)
+
+    def labels_and_codes(self) -> tuple[AnyArray, IntArray]:
+        """Labels, sorted, and the code of each row, (n,), for chunks with labels of their own."""
+        labels = np.unique(np.concatenate([part.chunk.labels for part in self.parts]))
+        codes = [np.searchsorted(labels, part.chunk.labels)[part.codes()] for part in self.parts]
+        return labels, np.concatenate(codes)
+
+    def s(self) -> FloatArray:
+        """The weights, (n,)."""
+        weights = [part.s() for part in self.parts]
+        return weights[0] if len(weights) == 1 else np.concatenate(weights)
+
+    def kept(self) -> Any:
+        """The columns that are handed on as they are, as an Arrow table."""
+        from pyarrow import concat_tables
+
+        return concat_tables([part.chunk.kept.slice(part.lo, len(part)) for part in self.parts])
+
+    def _filled(self, names: tuple[str, ...], columns: list[list[AnyArray]]) -> FloatArray:
+        """Columns side by side, row after row in memory: a block of them stays in a core's cache."""
+        filled = np.empty((len(self), len(names)))
+        row = 0
+        for part, arrays in zip(self.parts, columns, strict=True):
+            for j, array in enumerate(arrays):
+                filled[row : row + len(part), j] = array[part.lo : part.hi]
+            row += len(part)
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = filled.sum()  # finite if all are, unless it overflows: then it is worth a closer look
+        if not np.isfinite(total) and not np.isfinite(filled).all():
+            self._report(names, filled)
+        return filled
+
+    def _report(self, names: tuple[str, ...], filled: FloatArray) -> None:
+        """Name the first column with a value that is not finite, and its rows in one file."""
+        bad = ~np.isfinite(filled)
+        column = int(bad.any(axis=0).argmax())
+        row = 0
+        for part in self.parts:
+            rows = np.flatnonzero(bad[row : row + len(part), column])
+            if len(rows):
+                origin = part.chunk.origin
+                value = part.chunk.batch.column(names[column])[int(part.lo + rows[0])].as_py()
+                shown = "nothing" if value is None else repr(float(value))
+                raise ValueError(
+                    f"Column {names[column]!r} must hold finite numbers, but has {shown} in "
+                    f"{origin.where(part.lo + rows)}. Fill in a number, or leave the rows or the column out."
+                )
+            row += len(part)
+
+
+def cut(chunks: Iterator[Chunk], size: int) -> Iterator[Cut]:
+    """Blocks of `size` rows, whatever the chunks; only the last one may have fewer."""
+    start, missing = 0, size
+    parts: list[Part] = []
+    for chunk in chunks:
+        lo = 0
+        while lo < chunk.n_rows:
+            hi = min(chunk.n_rows, lo + missing)
+            parts.append(Part(chunk, lo, hi))
+            missing -= hi - lo
+            lo = hi
+            if missing == 0:
+                yield Cut(start, parts)
+                start, missing, parts = start + size, size, []
+    if parts:
+        yield Cut(start, parts)
+
+
+def read_ahead(chunks: Generator[Chunk, None, None]) -> Generator[Chunk, None, None]:
+    """The same chunks, read in a background thread before they are asked for.
+
+    The thread has ended when this generator is closed, whether all was read, reading failed or the reader
+    lost interest.
+    """
+    pool = ThreadPoolExecutor(1, thread_name_prefix="sleek-reader")
+    try:
+        waiting = deque(pool.submit(next, chunks, None) for _ in range(AHEAD))
+        while (chunk := waiting.popleft().result()) is not None:
+            waiting.append(pool.submit(next, chunks, None))
+            yield chunk
+    finally:
+        pool.shutdown(cancel_futures=True)
+        chunks.close()
+
+
+def each_block(
+    chunks: Generator[Chunk, None, None],
+    size: int,
+    function: Callable[[Cut], Result],
+    workers: Workers,
+    progress: Progress | None = None,
+    n_total: int | None = None,
+) -> Generator[Result, None, None]:
+    """``function(block)`` for every block, in order, on the workers' threads while the next rows are read.
+
+    To be closed when it is not used up. `progress` is called here, in the caller's thread.
+    """
+    done = 0
+    with closing(read_ahead(chunks)) as ahead:
+        todo = cut(ahead, size)
+        with closing(workers.map(lambda block: (function(block), block.rows_read), todo)) as results:
+            for result, rows_read in results:
+                if progress is not None and rows_read > done:
+                    done = rows_read
+                    progress(done, n_total)
+                yield result

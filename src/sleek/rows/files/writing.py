@@ -1,0 +1,143 @@
+"""Predictions written to a file while rows are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sleek._runtime.atomic import appears_when_complete
+from sleek._runtime.types import AnyArray
+from sleek.rows.files.blocks import Progress
+from sleek.rows.files.files import ParquetSource
+from sleek.rows.files.layout import CSV, check_suffix
+from sleek.rows.files.predicting import Predict, predictions
+
+PREDICTION = "prediction"
+GROUP_ROWS = 2**17  # written at a time, as a row group of a Parquet file
+
+
+def write_predictions(
+    source: ParquetSource,
+    predict: Predict,
+    path: str | PathLike[str],
+    *,
+    keep: Sequence[str] = (),
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> int:
+    """Write the columns `keep` and ``predict(X)`` for all rows to a Parquet or CSV file; return how many.
+
+    The file appears when it is complete, in place of one of the same name; after an error or an interrupt
+    there is none. Memory does not grow with the number of rows.
+
+    Parameters
+    ----------
+    source : ParquetSource
+    predict : callable
+        Features (n, d) to predictions (n,), or (n, k) for several targets.
+    path : str or path
+        Ends in .parquet, .pq, .csv or .csv.gz.
+    keep : list of str
+        Columns of the source to copy. Those of a CSV file are copied as text.
+    n_jobs : int
+    progress : callable
+        Called with the rows done and the rows of all files (None if not known).
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import pyarrow as pa, pyarrow.parquet as pq, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"id": [7, 8], "a": [1.0, 2.0]}), f"{folder}/rows.parquet")
+    ...     rows = ParquetSource(f"{folder}/rows.parquet", columns=["a"])
+    ...     n = write_predictions(rows, lambda X: 10 * X[:, 0], f"{folder}/out.parquet", keep=["id"])
+    ...     pq.read_table(f"{folder}/out.parquet").to_pylist()
+    [{'id': 7, 'prediction': 10.0}, {'id': 8, 'prediction': 20.0}]
+    """
+    target = Path(path)
+    _check_output(source, target, keep)
+    n_rows = 0
+    with (
+        appears_when_complete(target) as unfinished,
+        closing(predictions(source, predict, keep=keep, n_jobs=n_jobs, progress=progress)) as pairs,
+        closing(_Writer(unfinished, str(target))) as writer,
+    ):
+        for values, kept in pairs:
+            columns = dict(zip(kept.column_names, kept.columns, strict=True))
+            writer.append(columns | _named(values, source))
+            n_rows += len(values)
+        writer.flush()
+    return n_rows
+
+
+def _check_output(source: ParquetSource, target: Path, keep: Sequence[str]) -> None:
+    check_suffix(str(target))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {str(target.parent)!r} to write {target.name!r} to.")
+    if target.exists() and any(target.samefile(table.path) for table in source.tables):
+        raise ValueError(f"Predictions must go to a new file, but {target} is one of those that are read.")
+    taken = [name for name in keep if name.startswith(PREDICTION)]
+    if taken:
+        raise ValueError(f"A kept column must not be named like the predictions, got {taken[0]!r}.")
+
+
+def _named(values: AnyArray, source: ParquetSource) -> dict[str, AnyArray]:
+    """Predictions as columns: one, or one for each of several targets."""
+    if values.ndim == 1:
+        return {PREDICTION: values}
+    k = values.shape[1]
+    names = source.targets if len(source.targets) == k else range(k)
+    return {f"{PREDICTION}_{name}": values[:, j] for j, name in enumerate(names)}
+
+
+class _Writer:
+    """Tables of the same columns into one file, of the kind that its final name says."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        from pyarrow import output_stream
+
+        self.csv = name.lower().endswith(CSV)
+        self.stream = output_stream(path, compression="gzip" if name.lower().endswith(".gz") else None)
+        self.waiting: list[Any] = []
+        self.writer: Any = None
+
+    def append(self, columns: dict[str, Any]) -> None:
+        """Add rows; the first ones settle the types."""
+        from pyarrow import table
+
+        self.waiting.append(table(columns, schema=self.waiting[0].schema if self.waiting else None))
+        if sum(len(part) for part in self.waiting) >= GROUP_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is waiting."""
+        from pyarrow import concat_tables
+
+        rows = concat_tables(self.waiting)
+        if self.writer is None:
+            self.writer = self._opened(rows.schema)
+        self.writer.write_table(rows)
+        self.waiting = [rows.slice(0, 0)]  # keeps the types
+
+    def _opened(self, schema: Any) -> Any:
+        from pyarrow import types
+        from pyarrow.csv import CSVWriter
+        from pyarrow.parquet import ParquetWriter
+
+        if self.csv:
+            return CSVWriter(self.stream, schema)
+        # a dictionary of floats that are all different would only take memory
+        repeated = [field.name for field in schema if not types.is_floating(field.type)]
+        return ParquetWriter(self.stream, schema, use_dictionary=repeated)
+
+    def close(self) -> None:
+        """Give the file back; it is complete if all was flushed."""
+        if self.writer is not None:
+            self.writer.close()
+        self.stream.close()

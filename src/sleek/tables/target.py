@@ -1,0 +1,96 @@
+"""The column to learn: whether it holds classes or numbers, and which rows have one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.cli.errors import InputError
+from sleek.tables.columns import are_dates, texts
+from sleek.tables.table import Table
+
+MOST_CLASSES = 20  # different whole numbers that are taken as class labels
+CLASSIFICATION, REGRESSION = "classification", "regression"
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The target's values `y` for the rows of the table that have one."""
+
+    task: str
+    rows: IntArray
+    y: AnyArray
+
+    def part(self, positions: IntArray) -> Target:
+        """Some of the rows."""
+        return Target(self.task, self.rows[positions], self.y[positions])
+
+    def baseline(self, s: FloatArray) -> float:
+        """The error of a model that always says the same: the most frequent class, or the mean."""
+        if self.task == REGRESSION:
+            return float(np.average((self.y - np.average(self.y, weights=s)) ** 2, weights=s))
+        totals = np.bincount(np.unique(self.y, return_inverse=True)[1], weights=s)
+        return float(1.0 - totals.max() / totals.sum())
+
+
+def learn_target(table: Table, name: str, task: str | None) -> Target:
+    """The target of a table.
+
+    Text is a class. Numbers are classes if they are whole and at most 20 different ones, and else a quantity
+    to predict; `task` overrules that.
+    """
+    values = table.numbers(name) if task == REGRESSION else table.values(name)
+    if values.dtype.kind in "Mm" or (values.dtype.kind == "O" and are_dates(_present(values))):
+        raise InputError(f"{table.source}: the target {name!r} holds dates: a number or a class is needed.")
+    if values.dtype.kind != "f":
+        return _checked(table, name, _words(table, name))
+    rows = np.flatnonzero(~np.isnan(values))
+    y = values[rows]
+    whole = bool(np.all(y == np.round(y)))
+    few = len(np.unique(y)) <= MOST_CLASSES
+    if task == REGRESSION or (task is None and not (whole and few)):
+        return _checked(table, name, Target(REGRESSION, rows, y))
+    labels = Target(CLASSIFICATION, rows, y.astype(np.int64)) if whole else _words(table, name)
+    return _checked(table, name, labels)
+
+
+def known_target(table: Table, name: str, classes: AnyArray | None) -> Target:
+    """The target of new rows, in the type of the model's classes; rows without one are left out."""
+    if classes is not None and classes.dtype.kind not in "iuf":
+        target = _words(table, name)
+    else:
+        numbers = table.numbers(name)
+        rows = np.flatnonzero(~np.isnan(numbers))
+        target = Target(REGRESSION if classes is None else CLASSIFICATION, rows, numbers[rows])
+    if len(target.rows) == 0:
+        raise InputError(f"{table.source}: the target {name!r} has no value in any row.")
+    return target
+
+
+def _present(values: AnyArray) -> list[str]:
+    return [text for text in texts(values) if text is not None]
+
+
+def _words(table: Table, name: str) -> Target:
+    words = table.words(name)
+    rows = np.array([row for row, word in enumerate(words) if word is not None], dtype=np.int64)
+    return Target(CLASSIFICATION, rows, np.array([words[row] for row in rows], dtype=str))
+
+
+def _checked(table: Table, name: str, target: Target) -> Target:
+    """The target, unless there is nothing to learn or far too much."""
+    distinct = np.unique(target.y)
+    if len(distinct) == 0:
+        raise InputError(f"{table.source}: the target {name!r} has no value in any row.")
+    if len(distinct) == 1:
+        raise InputError(
+            f"{table.source}: the target {name!r} is {distinct[0].item()!r} in every row: nothing to learn."
+        )
+    if target.task == CLASSIFICATION and len(distinct) > max(MOST_CLASSES, len(target.y) // 2):
+        raise InputError(
+            f"{table.source}: the target {name!r} has {len(distinct)} values in {len(target.y)} rows, "
+            "too many to be classes. Is another column meant, or --task regression?"
+        )
+    return target
