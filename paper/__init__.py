@@ -1,7 +1,8 @@
-"""The paper's experiments, rerun: every table and figure of its section IV by one command.
+"""The paper's experiments, rerun: every table and figure of its section IV by ``python -m paper``.
 
-Nothing in sleek imports this package but the command line. It needs ``pip install 'sleek[experiments]'``.
+It runs from a checkout and needs ``pip install 'sleek-svm[experiments]'``; nothing in sleek imports it.
+Rows and partitions, and the store of finished fits, are those of `studies`.
 
-data → rows and partitions; methods → the tables' rows as estimators; tuning → settings by cross-validation;
-running → finished fits, kept in a file; tables, figures → what is printed, written and drawn.
+methods → the tables' rows as estimators; tuning → their settings by cross-validation; running → fits; tables,
+figures, readings → what is printed, written and drawn; reproduce → all of it.
 """

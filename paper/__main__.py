@@ -1,21 +1,51 @@
-"""``python -m paper``: the command ``sleek reproduce`` by itself."""
+"""``python -m paper``: the paper's tables and figures, measured beside published."""
 
-import sys
+from __future__ import annotations
 
-from paper.errors import ExperimentError, need
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paper import reproduce
+from studies.errors import StudyError
 
 
-def main() -> None:
-    """Run the command, or say what is missing for it."""
+def command(
+    what: Annotated[
+        str, typer.Argument(help="table1, table2, figure1, figure2, readings, or all.", show_default=True)
+    ] = "all",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A few partitions and boosting rounds: about a minute.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", metavar="N", help="Processes; all cores if not given.")
+    ] = None,
+    results: Annotated[
+        Path, typer.Option("--results", metavar="DIR", help="Folder for records, tables and figures.")
+    ] = Path("results"),
+    ida: Annotated[
+        Path | None,
+        typer.Option(
+            "--ida",
+            metavar="PATH",
+            help="Original realisations: a folder of ida_NAME.npz, or benchmarks.mat.",
+        ),
+    ] = None,
+) -> None:
+    """Rerun the paper's tables and figures, measured beside published.
+
+    An interrupted run goes on where it was when the same command is given again.
+    """
     try:
-        typer = need("typer", "Commands")
-    except ExperimentError as error:
-        print(f"sleek reproduce: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    from paper.command import command
-
-    typer.run(command)
+        reproduce.reproduce(what, quick=quick, jobs=jobs, results=results, ida=ida)
+    except StudyError as error:
+        typer.echo(f"paper: {error}", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("\nInterrupted. What is finished is kept; the same command goes on from there.", err=True)
+        raise typer.Exit(130) from None
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(command)

@@ -14,10 +14,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from paper.rbf_net import BinaryClassifier, Net, fit_net
-from sleek._runtime.checks import check_count, check_positive
+from paper.rbf_net import Net, NetClassifier
+from sleek._runtime.checks import check_count
 from sleek._runtime.types import FloatArray
 
 PERFECT = 1e-10  # a share of mistakes below this counts as none
@@ -29,12 +28,88 @@ def signs(values: FloatArray) -> FloatArray:
     return np.where(values > 0, 1.0, -1.0)
 
 
-class AdaBoostRBF(BinaryClassifier):
-    """AdaBoost whose base learners are RBF nets of a few centres.
+class NetEnsemble(NetClassifier):
+    """What all ensembles of RBF nets share: the nets' outputs ±1, weighted by votes.
 
     A net that is no better than chance on the weighted rows is trained again from another start, a few times;
     boosting ends early when that does not help, or when a net makes no mistake. O(n_rounds) times the cost of
     a net.
+    """
+
+    def __init__(
+        self,
+        n_rounds: int = 200,
+        *,
+        n_centers: int = 8,
+        ridge: float = 1e-6,
+        iterations: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_centers, ridge=ridge, iterations=iterations, random_state=random_state)
+        self.n_rounds = n_rounds
+
+    def _boost(self, X: FloatArray, t: FloatArray, state: Boosting) -> Self:
+        """Train nets until the rounds are over, and publish them with their votes."""
+        check_count("n_rounds", self.n_rounds, least=1)
+        rng = self._check_net()
+        self.nets_: list[Net] = []
+        for _ in range(self.n_rounds):
+            net, agreement, error = self._round(X, t, state.weights, rng)
+            if error < PERFECT or (error >= 0.5 and not self.nets_):
+                self.nets_, state = [net], state.restarted()  # one net says it all, or nothing can be said
+                state.add(agreement, 1.0)
+                break
+            vote = state.vote(agreement, error) if error < 0.5 else 0.0
+            if vote <= 0.0:
+                break
+            self.nets_.append(net)
+            state.add(agreement, vote)
+        self.votes_ = np.array(state.votes)
+        self.margins_ = state.margins / self.votes_.sum()
+        return self
+
+    def _round(
+        self, X: FloatArray, t: FloatArray, weights: FloatArray, rng: np.random.Generator
+    ) -> tuple[Net, FloatArray, float]:
+        """A net for weighted rows, 1 where it is right and -1 where not, and its share of mistakes."""
+        for _ in range(ATTEMPTS):
+            net = self._net(X, t, weights, rng)
+            agreement = t * signs(net.outputs(X))
+            error = float(weights @ (agreement < 0))
+            if error < 0.5:
+                break
+        return net, agreement, error
+
+    def hypotheses(self, X: FloatArray) -> FloatArray:
+        """The outputs ±1 of every net for every row, (n, n_nets)."""
+        return np.column_stack([signs(net.outputs(X)) for net in self.nets_])
+
+    def _outputs(self, X: FloatArray) -> FloatArray:
+        outputs: FloatArray = self.hypotheses(X) @ self.votes_
+        return outputs
+
+
+class SoftEnsemble(NetEnsemble):
+    """What the ensembles share that may be wrong about some rows: the price `C`, each in its own meaning."""
+
+    def __init__(
+        self,
+        C: float = 2.0,
+        *,
+        n_rounds: int = 200,
+        n_centers: int = 8,
+        ridge: float = 1e-6,
+        iterations: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_rounds, n_centers=n_centers, ridge=ridge, iterations=iterations, random_state=random_state
+        )
+        self.C = C
+
+
+class AdaBoostRBF(NetEnsemble):
+    """AdaBoost whose base learners are RBF nets of a few centres.
 
     Parameters
     ----------
@@ -62,72 +137,10 @@ class AdaBoostRBF(BinaryClassifier):
     (True, True)
     """
 
-    def __init__(
-        self,
-        n_rounds: int = 200,
-        *,
-        n_centers: int = 8,
-        ridge: float = 1e-6,
-        iterations: int = 10,
-        random_state: Any = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.n_centers = n_centers
-        self.ridge = ridge
-        self.iterations = iterations
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost nets on rows `X` with two kinds of labels `y`."""
         X, t, s = self._validated(X, y, sample_weight)
-        self._boost(X, t, s)
-        return self
-
-    def _boost(self, X: FloatArray, t: FloatArray, s: FloatArray) -> None:
-        """Train nets until the rounds are over, and publish them with their votes."""
-        check_count("n_rounds", self.n_rounds, least=1)
-        check_count("n_centers", self.n_centers, least=1)
-        check_positive("ridge", self.ridge)
-        check_count("iterations", self.iterations, least=0)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        state = self._start(s)
-        self.nets_: list[Net] = []
-        for _ in range(self.n_rounds):
-            net, agreement, error = self._round(X, t, state.weights, rng)
-            if error < PERFECT or (error >= 0.5 and not self.nets_):
-                self.nets_, state = [net], self._start(s)  # one net says it all, or nothing can be said
-                state.add(agreement, 1.0)
-                break
-            vote = state.vote(agreement, error) if error < 0.5 else 0.0
-            if vote <= 0.0:
-                break
-            self.nets_.append(net)
-            state.add(agreement, vote)
-        self.votes_ = np.array(state.votes)
-        self.margins_ = state.margins / self.votes_.sum()
-
-    def _round(
-        self, X: FloatArray, t: FloatArray, weights: FloatArray, rng: np.random.Generator
-    ) -> tuple[Net, FloatArray, float]:
-        """A net for weighted rows, 1 where it is right and -1 where not, and its share of mistakes."""
-        for _ in range(ATTEMPTS):
-            net = fit_net(X, t, weights, self.n_centers, self.ridge, self.iterations, rng)
-            agreement = t * signs(net.outputs(X))
-            error = float(weights @ (agreement < 0))
-            if error < 0.5:
-                break
-        return net, agreement, error
-
-    def _start(self, s: FloatArray) -> Boosting:
-        return Boosting(s)
-
-    def hypotheses(self, X: FloatArray) -> FloatArray:
-        """The outputs ±1 of every net for every row, (n, n_nets)."""
-        return np.column_stack([signs(net.outputs(X)) for net in self.nets_])
-
-    def _outputs(self, X: FloatArray) -> FloatArray:
-        outputs: FloatArray = self.hypotheses(X) @ self.votes_
-        return outputs
+        return self._boost(X, t, Boosting(s))
 
 
 class Boosting:
@@ -138,6 +151,10 @@ class Boosting:
         self.weights = s
         self.votes: list[float] = []
         self.margins = np.zeros(len(s))
+
+    def restarted(self) -> Boosting:
+        """The state before the first net."""
+        return Boosting(self.first)
 
     def vote(self, agreement: FloatArray, error: float) -> float:
         """The weight b of a net that is wrong on a weighted share `error` of the rows."""

@@ -15,22 +15,22 @@ AdaBoost. Dividing by s⁰ makes an average row's influence 1, so that C means t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from paper.adaboost import AdaBoostRBF, Boosting
+from paper.adaboost import Boosting, SoftEnsemble
 from sleek._runtime.checks import check_number
 from sleek._runtime.types import FloatArray
 
 
-class AdaBoostRegRBF(AdaBoostRBF):
+class AdaBoostRegRBF(SoftEnsemble):
     """AdaBoost with a soft margin: rows that stay hard lose their say.
 
     Parameters
     ----------
-    C : float, default=0.01
+    C : float, default=2.0
         How much influence is forgiven; 0 is AdaBoost.
     n_rounds, n_centers, ridge, iterations, random_state : see `AdaBoostRBF`
 
@@ -46,25 +46,12 @@ class AdaBoostRegRBF(AdaBoostRBF):
     True
     """
 
-    def __init__(
-        self,
-        C: float = 0.01,
-        *,
-        n_rounds: int = 200,
-        n_centers: int = 8,
-        ridge: float = 1e-6,
-        iterations: int = 10,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_rounds, n_centers=n_centers, ridge=ridge, iterations=iterations, random_state=random_state
-        )
-        self.C = C
-
-    def _start(self, s: FloatArray) -> SoftBoosting:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Boost nets on rows `X` with two kinds of labels `y`."""
+        X, t, s = self._validated(X, y, sample_weight)
         if check_number("C", self.C) < 0:
             raise ValueError(f"`C` must be a number of at least 0, got {self.C!r}.")
-        return SoftBoosting(s, float(self.C))
+        return self._boost(X, t, SoftBoosting(s, float(self.C)))
 
 
 class SoftBoosting(Boosting):
@@ -74,6 +61,9 @@ class SoftBoosting(Boosting):
         super().__init__(s)
         self.C = C
         self.given = np.zeros(len(s))  # Σ_r b_r s^(r)
+
+    def restarted(self) -> SoftBoosting:
+        return SoftBoosting(self.first, self.C)
 
     def vote(self, agreement: FloatArray, error: float) -> float:
         """The b ≥ 0 that minimises Σ exp(-½ ρ̃), AdaBoost's own b being the longest step."""

@@ -6,10 +6,10 @@ from typing import Any
 
 from rich.console import Console
 
-from paper.data import ripley
-from paper.errors import ExperimentError
 from paper.reproduce import reproduce
 from paper.settings import SETTINGS
+from studies.errors import StudyError
+from studies.packages import ripley
 
 NEXT = """
 Try next, in Python:
@@ -29,11 +29,11 @@ def main() -> None:
     try:
         for part in ("table1", "figure1"):
             reproduce(part, jobs=1, console=console)
-    except ExperimentError as error:
+    except StudyError as error:
         raise SystemExit(str(error)) from None
-    X, t, _, _ = ripley().split(0)
+    X, y, _, _ = ripley().split(0)
     console.print("\nThe whole model of the absolute criterion:\n")
-    console.print(formula(SETTINGS["ripley"]["absolute"].model().fit(X, t)), highlight=False)
+    console.print(formula(SETTINGS["ripley"]["absolute"].model().fit(X, y)), highlight=False)
     console.print(NEXT, highlight=False, soft_wrap=True)
 
 

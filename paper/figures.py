@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from paper.data import Problem
 from paper.methods import TABLE_1_METHODS, Method
-from paper.running import Record
+from paper.settings import TITLES
 from sleek import LSSVC, LowRankLSSVC
 from sleek.report.plots import plot_decision
+from studies.problems import Problem
+from studies.store import Record
 
 PANELS = {
     "dense 1.0": "(a) LS-SVM, Gaussian kernel, σ = 1",
@@ -43,16 +44,16 @@ def _canvas() -> Any:
 
 def decision_boundaries(problem: Problem, path: Path) -> dict[str, Any]:
     """Draw Figure 1 for Ripley's data; the fitted models by their key in Table I."""
-    X, t, X_test, t_test = problem.split(0)
+    X, y, X_test, y_test = problem.split(0)
     figure = _canvas()(figsize=(11, 9))
     axes = figure.subplots(2, 2, sharex=True, sharey=True)
     methods = {method.key: method for method in TABLE_1_METHODS}
     models: dict[str, Any] = {}
     for ax, (key, title) in zip(axes.flat, PANELS.items(), strict=True):
-        model: LSSVC | LowRankLSSVC = methods[key].make(problem.name, 0, {}).fit(X, t)
-        error = 100.0 * float(np.mean(model.predict(X_test) != t_test))
+        model: LSSVC | LowRankLSSVC = methods[key].make(problem.name, 0, {}).fit(X, y)
+        error = 100.0 * float(np.mean(model.predict(X_test) != y_test))
         units = model.model_ if isinstance(model, LowRankLSSVC) else None
-        plot_decision(model, X, t, ax, units)
+        plot_decision(model, X, y, ax, units)
         size = methods[key].size(model)
         ax.set_title(f"{title}: {error:.1f} % test error, {size} terms", fontsize=10.5)
         models[key] = model
@@ -83,7 +84,8 @@ def error_by_size(curves: Sequence[tuple[Problem, Sequence[tuple[Method, int, Re
                 low, high = np.subtract(means, spread), np.add(means, spread)
                 ax.fill_between(sizes, low, high, color=color, alpha=0.12, linewidth=0)
         count = len({record["number"] for _, _, record in points})
-        ax.set_title(f"{problem.title}: {problem.kind}" + (f" ({count})" if count > 1 else ""), fontsize=10)
+        extent = f" ({count})" if count > 1 else ""
+        ax.set_title(f"{TITLES[problem.name]}: {problem.origin}{extent}", fontsize=10)
         ax.set_xlabel("number of units")
         ax.set_ylabel("test error (%)")
         ax.set_xticks(sizes)

@@ -16,43 +16,19 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import linprog
 
-from paper.adaboost import AdaBoostRBF
-from paper.rbf_net import BinaryClassifier
+from paper.adaboost import AdaBoostRBF, SoftEnsemble
 from sleek._runtime.types import FloatArray
 
 
-class RevotedAdaBoost(BinaryClassifier):
+class RevotedAdaBoost(SoftEnsemble):
     """What LP_Reg and QP_Reg share: AdaBoost's nets, whose votes a programme decides again.
 
     A subclass says how by `_votes`. Nets without a vote are dropped.
     """
 
-    def __init__(
-        self,
-        C: float = 2.0,
-        *,
-        n_rounds: int = 200,
-        n_centers: int = 8,
-        ridge: float = 1e-6,
-        iterations: int = 10,
-        random_state: Any = None,
-    ) -> None:
-        self.C = C
-        self.n_rounds = n_rounds
-        self.n_centers = n_centers
-        self.ridge = ridge
-        self.iterations = iterations
-        self.random_state = random_state
-
     def base(self) -> AdaBoostRBF:
         """The AdaBoost, not yet fitted, whose nets are voted anew."""
-        return AdaBoostRBF(
-            self.n_rounds,
-            n_centers=self.n_centers,
-            ridge=self.ridge,
-            iterations=self.iterations,
-            random_state=self.random_state,
-        )
+        return AdaBoostRBF(**{name: value for name, value in self.get_params().items() if name != "C"})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost nets on rows `X` with two kinds of labels `y`, then decide their votes."""
@@ -75,9 +51,6 @@ class RevotedAdaBoost(BinaryClassifier):
     @abstractmethod
     def _votes(self, H: FloatArray, s: FloatArray) -> FloatArray:
         """The vote of every net, given where each net is right (1) or wrong (-1), and the rows' weights."""
-
-    hypotheses = AdaBoostRBF.hypotheses
-    _outputs = AdaBoostRBF._outputs
 
 
 def merged(H: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray]:

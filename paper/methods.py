@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.svm import SVC
 
-from paper.adaboost import AdaBoostRBF
+from paper.adaboost import AdaBoostRBF, SoftEnsemble
 from paper.adaboost_reg import AdaBoostRegRBF
 from paper.lp_adaboost import LPRegAdaBoost
 from paper.qp_adaboost import QPRegAdaBoost
@@ -57,6 +57,15 @@ def _dense(sigma: float) -> Method:
     )
 
 
+def _soft(key: str, label: str, ensemble: type[SoftEnsemble], penalties: tuple[float, ...]) -> Method:
+    """An ensemble of RBF nets whose C is chosen."""
+
+    def make(name: str, rounds: int, choice: Choice) -> BaseEstimator:
+        return ensemble(choice["C"], n_rounds=rounds, n_centers=CENTERS[name], random_state=0)
+
+    return Method(key, label, make, _centers, {"C": penalties})
+
+
 def _units(model: Any) -> int:
     return int(model.n_units_)
 
@@ -86,33 +95,9 @@ COMPARATORS = (
         lambda name, rounds, choice: AdaBoostRBF(rounds, n_centers=CENTERS[name], random_state=0),
         _centers,
     ),
-    Method(
-        "adaboost_reg",
-        "AdaBoost_Reg",
-        lambda name, rounds, choice: AdaBoostRegRBF(
-            choice["C"], n_rounds=rounds, n_centers=CENTERS[name], random_state=0
-        ),
-        _centers,
-        {"C": (3.0, 1.0, 0.3, 0.1, 0.03)},
-    ),
-    Method(
-        "lp",
-        "LP_Reg-AdaBoost",
-        lambda name, rounds, choice: LPRegAdaBoost(
-            choice["C"], n_rounds=rounds, n_centers=CENTERS[name], random_state=0
-        ),
-        _centers,
-        {"C": (1.5, 2.0, 2.25, 2.5, 3.0)},
-    ),
-    Method(
-        "qp",
-        "QP_Reg-AdaBoost",
-        lambda name, rounds, choice: QPRegAdaBoost(
-            choice["C"], n_rounds=rounds, n_centers=CENTERS[name], random_state=0
-        ),
-        _centers,
-        {"C": (0.1, 0.3, 1.0, 3.0, 10.0)},
-    ),
+    _soft("adaboost_reg", "AdaBoost_Reg", AdaBoostRegRBF, (3.0, 1.0, 0.3, 0.1, 0.03)),
+    _soft("lp", "LP_Reg-AdaBoost", LPRegAdaBoost, (1.5, 2.0, 2.25, 2.5, 3.0)),
+    _soft("qp", "QP_Reg-AdaBoost", QPRegAdaBoost, (0.1, 0.3, 1.0, 3.0, 10.0)),
     Method(
         "svm",
         "SVM, RBF kernel",

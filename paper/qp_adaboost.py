@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from paper.errors import need
 from paper.lp_adaboost import RevotedAdaBoost
 from sleek._runtime.checks import check_positive
 from sleek._runtime.types import FloatArray
+from studies.errors import need
 
 
 class QPRegAdaBoost(RevotedAdaBoost):

@@ -74,6 +74,29 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
 
+class NetClassifier(BinaryClassifier):
+    """What the methods that are built of RBF nets share: a net's parameters and their checks."""
+
+    def __init__(
+        self, n_centers: int = 8, *, ridge: float = 1e-6, iterations: int = 10, random_state: Any = None
+    ) -> None:
+        self.n_centers = n_centers
+        self.ridge = ridge
+        self.iterations = iterations
+        self.random_state = random_state
+
+    def _check_net(self) -> np.random.Generator:
+        """The generator that places the nets, once their parameters are known to be good."""
+        check_count("n_centers", self.n_centers, least=1)
+        check_positive("ridge", self.ridge)
+        check_count("iterations", self.iterations, least=0)
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _net(self, X: FloatArray, t: FloatArray, s: FloatArray, rng: np.random.Generator) -> Net:
+        """A net trained on targets `t` with row weights `s` of sum 1."""
+        return fit_net(X, t, s, self.n_centers, self.ridge, self.iterations, rng)
+
+
 @dataclass(frozen=True, eq=False)
 class Net:
     """Centres (k, d), widths (k,) and weights (k,) of a fitted net."""
@@ -88,7 +111,7 @@ class Net:
         return values
 
 
-class RBFNetClassifier(BinaryClassifier):
+class RBFNetClassifier(NetClassifier):
     """A small RBF net whose centres and widths are trained; the class is the sign of its output.
 
     O(rows·n_centers·(features + n_centers)) time for each of some three evaluations an iteration.
@@ -116,22 +139,10 @@ class RBFNetClassifier(BinaryClassifier):
     True
     """
 
-    def __init__(
-        self, n_centers: int = 8, *, ridge: float = 1e-6, iterations: int = 10, random_state: Any = None
-    ) -> None:
-        self.n_centers = n_centers
-        self.ridge = ridge
-        self.iterations = iterations
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows `X` with two kinds of labels `y`."""
         X, t, s = self._validated(X, y, sample_weight)
-        check_count("n_centers", self.n_centers, least=1)
-        check_positive("ridge", self.ridge)
-        check_count("iterations", self.iterations, least=0)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        self.net_ = fit_net(X, t, s, self.n_centers, self.ridge, self.iterations, rng)
+        self.net_ = self._net(X, t, s, self._check_net())
         return self
 
     def _outputs(self, X: FloatArray) -> FloatArray:

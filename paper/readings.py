@@ -26,9 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from paper.data import Problem
 from paper.settings import ITERATIONS, SETTINGS, TABLE_1, Setting
 from sleek._runtime.types import FloatArray
+from studies.markdown import table as as_markdown
+from studies.problems import Problem
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,7 @@ class ReadingTable:
     def markdown(self) -> str:
         """The table in Markdown."""
         header, rows = self.grid()
-        lines = ["| " + " | ".join(row) + " |" for row in (header, ["---"] * len(header), *rows)]
-        return "\n".join(lines) + "\n"
+        return "\n".join(as_markdown(header, rows)) + "\n"
 
     def csv(self) -> str:
         """One line for each reading, model and iteration."""
@@ -126,17 +126,18 @@ def read_ripley(problem: Problem, advance: Callable[[str], None] = lambda line: 
 
 def error_path(problem: Problem, setting: Setting, reading: Reading) -> FloatArray:
     """Test errors in per cent before the first and after every iteration."""
-    X, t, X_test, t_test = problem.split(0)
+    X, y, X_test, y_test = problem.split(0)
+    t, t_test = 2.0 * y - 1.0, 2.0 * y_test - 1.0
     if reading.standardize:
         mean, std = X.mean(axis=0), X.std(axis=0)
         X, X_test = (X - mean) / std, (X_test - mean) / std
     if setting.basis == "simplex":
         setting = replace(setting, objective=reading.sbf_criterion)
     if reading.start is None:
-        centers = setting.model().set_params(trainer__max_iter=0).fit(X, t).centers_.copy()
+        centers = setting.model().set_params(trainer__max_iter=0).fit(X, y).centers_.copy()
     else:
         centers = textbook_medoids(X, setting.n_units, np.random.default_rng(reading.start))
-    machine = _Machine(X, t.astype(np.float64), centers, setting, reading)
+    machine = _Machine(X, t, centers, setting, reading)
     errors = [machine.error(X_test, t_test)]
     for _ in range(ITERATIONS):
         machine.iterate()

@@ -5,20 +5,25 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paper import figures, running, tuning
-from paper.data import BENCHMARKS, PARTITIONS, Problem, ripley, seeded
-from paper.errors import ExperimentError, check_word, need, writable_folder
+from rich.console import Console
+
+from paper import figures, running
 from paper.methods import LOW_RANK, TABLE_1_METHODS, TABLE_2_METHODS, Method
-from paper.original import read_originals
 from paper.readings import READINGS, read_ripley
-from paper.running import Fit, Record, Store
-from paper.settings import SETTINGS, TABLE_1, TABLE_2
+from paper.running import Fit
+from paper.settings import SETTINGS, TABLE_1, TABLE_2, TITLES
 from paper.tables import Cell, as_csv, as_markdown, make_cells, show
+from paper.tuning import Tuning
+from studies.errors import StudyError, need, writable_folder
+from studies.ida import PAPER_SETS, PARTITIONS, drawn_problem, original_problems
+from studies.packages import ripley
+from studies.problems import Problem
+from studies.progress import Bar
+from studies.store import Record, Store
 
 PARTS = ["table1", "table2", "figure1", "figure2", "readings", "all"]
 REQUIRED = (  # asked for before anything is run
@@ -66,7 +71,7 @@ def reproduce(
     jobs: int | None = None,
     results: Path | str = "results",
     ida: Path | str | None = None,
-    console: Any = None,
+    console: Console | None = None,
 ) -> list[Path]:
     """Run the paper's experiments, print them beside the published figures, and write them to files.
 
@@ -78,7 +83,7 @@ def reproduce(
     what : {"table1", "table2", "figure1", "figure2", "readings", "all"}
         "readings" is the comparison of ways in which Algorithm 1 can be read.
     quick : bool, default=False
-        A few partitions and boosting rounds: minutes instead of an hour, and less certain.
+        A few partitions and boosting rounds: a minute instead of an hour, and less certain.
     jobs : int, default: all cores
         Processes.
     results : path, default="results"
@@ -92,20 +97,21 @@ def reproduce(
     -------
     list of the files written
     """
-    part = check_word("part of the paper", what, PARTS)
+    part = what.lower()
+    if part not in PARTS:
+        raise StudyError(f"The part of the paper must be one of {', '.join(PARTS)}, got {what!r}.")
     wanted = PARTS[:-1] if part == "all" else [part]
-    rich_console = need("rich.console", "Tables on the screen")
     for module, purpose, parts in REQUIRED:
         if set(parts) & set(wanted):
             need(module, purpose)
     if jobs is not None and jobs < 1:
-        raise ExperimentError(f"--jobs must be a whole number of at least 1, got {jobs}.")
+        raise StudyError(f"--jobs must be a whole number of at least 1, got {jobs}.")
     session = _Session(
         scale=QUICK if quick else FULL,
         jobs=jobs or os.cpu_count() or 1,
         folder=writable_folder(Path(results)),
         ida=None if ida is None else Path(ida),
-        console=console or rich_console.Console(),
+        console=console or Console(),
     )
     if {"table2", "figure2"} & set(wanted):
         session.load_benchmarks()
@@ -125,7 +131,7 @@ def reproduce(
 class _Session:
     """What one call of `reproduce` works with, and its parts."""
 
-    def __init__(self, scale: Scale, jobs: int, folder: Path, ida: Path | None, console: Any) -> None:
+    def __init__(self, scale: Scale, jobs: int, folder: Path, ida: Path | None, console: Console) -> None:
         self.scale = scale
         self.jobs = jobs
         self.folder = folder
@@ -138,12 +144,12 @@ class _Session:
     def load_benchmarks(self) -> None:
         """Read the three sets of Table II before anything is run."""
         if self.ida is None:
-            self.benchmarks = [seeded(benchmark) for benchmark in BENCHMARKS]
+            self.benchmarks = [drawn_problem(ida) for ida in PAPER_SETS]
         else:
-            self.benchmarks = read_originals(self.ida)
+            self.benchmarks = original_problems(self.ida)
         for problem in self.benchmarks:
-            count = min(self.scale.partitions, len(problem.partitions))
-            self.console.print(f"{problem.title}: {problem.kind}, {count} of them.", highlight=False)
+            count = len(self._numbers(problem, self.scale.partitions))
+            self.console.print(f"{TITLES[problem.name]}: {problem.origin}, {count} of them.", highlight=False)
 
     def table_1(self) -> None:
         problem = ripley()
@@ -161,12 +167,13 @@ class _Session:
                 for number in self._numbers(problem, self.scale.partitions)
                 for method in TABLE_2_METHODS
             ]
-            records = self._run(fits, f"Table II, {problem.title}")
+            title = TITLES[problem.name]
+            records = self._run(fits, f"Table II, {title}")
             cells += make_cells(problem, TABLE_2_METHODS, records, TABLE_2[problem.name])
             for method in TABLE_2_METHODS:
                 if method.grid:
                     words = ", ".join(f"{name} = {value:g}" for name, value in chosen[method.key].items())
-                    self.console.print(f"  {method.label} on {problem.title}: {words}", highlight=False)
+                    self.console.print(f"  {method.label} on {title}: {words}", highlight=False)
         title = "Table II" + (" with few partitions and rounds" if self.scale is QUICK else "")
         self._publish("table2" + ("" if self.ida is None else "-original"), title, cells)
 
@@ -184,7 +191,7 @@ class _Session:
                 if method.key != "sbf"
                 for size in self.scale.sizes
             ]
-            records = self._run([fit for _, _, fit in jobs], f"Figure 2, {problem.title}")
+            records = self._run([fit for _, _, fit in jobs], f"Figure 2, {TITLES[problem.name]}")
             points = [(method, size, record) for (method, size, _), record in zip(jobs, records, strict=True)]
             curves.append((problem, points))
         suffix = "" if self.ida is None else "-original"
@@ -198,27 +205,25 @@ class _Session:
 
     def readings(self) -> None:
         problem = ripley()
-        with self._bar("Readings of Algorithm 1", len(READINGS)) as advance:
-            table = read_ripley(problem, advance)
+        with Bar(self.console, "Readings of Algorithm 1", len(READINGS)) as bar:
+            table = read_ripley(problem, bar.done)
         self.console.print(table.rich())
         self._file("readings.csv").write_text(table.csv(), encoding="utf-8")
         self._file("readings.md").write_text(table.markdown(), encoding="utf-8")
 
     def _choose(self, problem: Problem) -> dict[str, dict[str, float]]:
         numbers = self._numbers(problem, self.scale.tuned_on)
-        request = (problem, TABLE_2_METHODS, self.scale.rounds, numbers, self.scale.folds, self.store)
-        with self._bar(f"Settings, {problem.title}", tuning.pending(*request)) as advance:
-            return tuning.choose(*request, self.jobs, advance)
+        tuning = Tuning(problem, TABLE_2_METHODS, self.scale.rounds, numbers, self.scale.folds)
+        total = len(tuning.pending(self.store))
+        with Bar(self.console, f"Settings, {TITLES[problem.name]}", total) as bar:
+            return tuning.choose(self.store, self.jobs, bar.done)
 
     def _run(self, fits: Sequence[Fit], title: str) -> list[Record]:
-        with self._bar(title, running.pending(fits, self.store)) as advance:
-            return running.run(fits, self.store, self.jobs, advance)
+        with Bar(self.console, title, len(running.pending(fits, self.store))) as bar:
+            return running.run(fits, self.store, self.jobs, bar.done)
 
     def _numbers(self, problem: Problem, count: int) -> range:
-        return range(min(count, len(problem.partitions)))
-
-    def _bar(self, title: str, total: int) -> AbstractContextManager[running.Advance]:
-        return nullcontext(lambda line: None) if total == 0 else _Bar(self.console, title, total)
+        return range(min(count, len(problem.splits)))
 
     def _publish(self, name: str, title: str, cells: Sequence[Cell]) -> None:
         show(self.console, title, cells)
@@ -236,28 +241,3 @@ def sized_model(method: Method, name: str, n_units: int) -> Any:
     if method.key in SETTINGS[name]:
         return SETTINGS[name][method.key].model(n_units)
     return method.make(name, 0, {}).set_params(n_units=n_units)
-
-
-class _Bar:
-    """A progress bar that is there while its body runs; it hands out the function that advances it."""
-
-    def __init__(self, console: Any, title: str, total: int) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self.progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[line]}"),
-            console=console,
-            transient=True,
-        )
-        self.task = self.progress.add_task(title, total=total, line="")
-
-    def __enter__(self) -> running.Advance:
-        self.progress.start()
-        return lambda line: self.progress.update(self.task, advance=1, line=line)
-
-    def __exit__(self, *exception: object) -> None:
-        self.progress.stop()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sleek import Alternating, LowRankLSSVC
 
 ITERATIONS = 100  # the paper's T
+TITLES = {"ripley": "Ripley", "titanic": "Titanic", "diabetes": "Diabetes", "german": "German credit"}
 
 
 @dataclass(frozen=True)

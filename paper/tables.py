@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from paper.data import Problem
 from paper.methods import Method
-from paper.running import Record
-from paper.settings import Published
+from paper.settings import TITLES, Published
+from studies.markdown import table
+from studies.problems import Problem
+from studies.store import Record
 
 TOLERANCE = 0.5  # points, where there is one realisation and so no standard deviation
 MARK = "*"
@@ -87,8 +88,8 @@ def make_cells(
         cells.append(
             Cell(
                 problem.name,
-                problem.title,
-                problem.kind,
+                TITLES[problem.name],
+                problem.origin,
                 method.key,
                 method.label,
                 tuple(record["error"] for record in own),
@@ -128,9 +129,7 @@ def as_markdown(title: str, cells: Sequence[Cell]) -> str:
     """A table with a row for each method and three columns for each problem, and its legend."""
     lines = [f"# {title}", "", *legend(cells), ""]
     header, rows = as_grid(cells)
-    lines.append("| " + " | ".join(header) + " |")
-    lines.append("|---|" + "---:|" * (len(header) - 1))
-    lines += ["| " + " | ".join(row).replace(MARK, f"\\{MARK}") + " |" for row in rows]
+    lines += [line.replace(MARK, f"\\{MARK}") for line in table(header, rows)]
     return "\n".join(lines) + "\n"
 
 

@@ -9,52 +9,76 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median_low
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold
 
-from paper.data import Problem
 from paper.methods import Choice, Method
-from paper.running import Advance, Record, Store, digest, fit_all, specification
+from paper.running import Advance, fit_all, specification
 from sleek import __version__
+from studies.problems import Problem
+from studies.store import Record, Store, digest
 
 
-def choose(
-    problem: Problem,
-    methods: Sequence[Method],
-    rounds: int,
-    numbers: Sequence[int],
-    folds: int,
-    store: Store,
-    jobs: int,
-    advance: Advance,
-) -> dict[str, Choice]:
-    """The chosen parameters of each method; those without a grid have none to choose.
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """What is cross-validated for one problem.
 
-    Parameters
+    Attributes
     ----------
     problem : Problem
     methods : the methods, with a grid or without
     rounds : boosting rounds
     numbers : the partitions to cross-validate
     folds : the number of folds
-    store : where finished cross-validations are kept
-    jobs : processes
-    advance : called with a line of text for every partition that is done
     """
-    tunable = [method for method in methods if method.grid]
-    missing = [n for n in numbers if any(_key(problem, n, m, rounds, folds) not in store for m in tunable)]
-    calls = (delayed(_cross_validate)(problem, number, tunable, rounds, folds) for number in missing)
-    for records in Parallel(n_jobs=jobs, return_as="generator_unordered")(calls):
-        store.add(records)
-        advance(f"settings for {problem.name}, partition {records[0]['number'] + 1}")
-    chosen: dict[str, Choice] = {method.key: {} for method in methods}
-    for method in tunable:
-        winners = [winner(method, store[_key(problem, n, method, rounds, folds)]["errors"]) for n in numbers]
-        chosen[method.key] = {name: median_low(winner[name] for winner in winners) for name in method.grid}
-    return chosen
+
+    problem: Problem
+    methods: Sequence[Method]
+    rounds: int
+    numbers: Sequence[int]
+    folds: int
+
+    @property
+    def tunable(self) -> list[Method]:
+        """The methods that have something to choose."""
+        return [method for method in self.methods if method.grid]
+
+    def key(self, method: Method) -> str:
+        """A text that changes with the candidates, the folds and the version of sleek."""
+        models = [
+            specification(method.make(self.problem.name, self.rounds, choice))
+            for choice in candidates(method)
+        ]
+        return digest(["choice", self.folds, models, __version__])
+
+    def found(self, store: Store, number: int, method: Method) -> Record | None:
+        """The finished cross-validation of a method on a partition, or None."""
+        return store.get(self.key(method), self.problem.fingerprint(number))
+
+    def pending(self, store: Store) -> list[int]:
+        """The partitions that `choose` has to work on."""
+        return [n for n in self.numbers if any(self.found(store, n, m) is None for m in self.tunable)]
+
+    def choose(self, store: Store, jobs: int, advance: Advance) -> dict[str, Choice]:
+        """The chosen parameters of each method; those without a grid have none to choose.
+
+        What is not in the store is cross-validated in `jobs` processes; `advance` is called with a line of
+        text for every partition that is done.
+        """
+        calls = (delayed(cross_validate)(self, number) for number in self.pending(store))
+        for records in Parallel(n_jobs=jobs, return_as="generator_unordered")(calls):
+            store.add(records)
+            advance(f"settings for {self.problem.name}, partition {records[0]['number'] + 1}")
+        chosen: dict[str, Choice] = {method.key: {} for method in self.methods}
+        for method in self.tunable:
+            records = [record for n in self.numbers if (record := self.found(store, n, method))]
+            winners = [winner(method, record["errors"]) for record in records]
+            chosen[method.key] = {name: median_low(best[name] for best in winners) for name in method.grid}
+        return chosen
 
 
 def candidates(method: Method) -> list[Choice]:
@@ -81,42 +105,25 @@ def winner(method: Method, errors: Sequence[float]) -> Choice:
     return tied[(len(tied) - 1) // 2]
 
 
-def pending(
-    problem: Problem, methods: Sequence[Method], rounds: int, numbers: Sequence[int], folds: int, store: Store
-) -> int:
-    """The number of partitions that `choose` has to work on."""
-    tunable = [method for method in methods if method.grid]
-    return sum(any(_key(problem, n, m, rounds, folds) not in store for m in tunable) for n in numbers)
-
-
-def _key(problem: Problem, number: int, method: Method, rounds: int, folds: int) -> str:
-    models = [specification(method.make(problem.name, rounds, choice)) for choice in candidates(method)]
-    return digest(["choice", folds, models, problem.fingerprint(number), __version__])
-
-
-def _cross_validate(
-    problem: Problem, number: int, methods: Sequence[Method], rounds: int, folds: int
-) -> list[Record]:
+def cross_validate(tuning: Tuning, number: int) -> list[Record]:
     """The cross-validated error in per cent of every candidate on one partition's training rows."""
-    X, t, _, _ = problem.split(number)
-    tried = [(method.key, choice) for method in methods for choice in candidates(method)]
-    make = {method.key: method.make for method in methods}
-    models = [make[key](problem.name, rounds, choice) for key, choice in tried]
+    X, y, _, _ = tuning.problem.split(number)
+    name, methods = tuning.problem.name, tuning.tunable
+    tried = [(method, choice) for method in methods for choice in candidates(method)]
+    models = [method.make(name, tuning.rounds, choice) for method, choice in tried]
     mistakes = np.zeros(len(models))
-    for train, held in StratifiedKFold(folds, shuffle=True, random_state=0).split(X, t):
-        for index, (model, _) in enumerate(fit_all(models, X[train], t[train])):
-            mistakes[index] += np.sum(model.predict(X[held]) != t[held])
+    for train, held in StratifiedKFold(tuning.folds, shuffle=True, random_state=0).split(X, y):
+        for index, (model, _) in enumerate(fit_all(models, X[train], y[train])):
+            mistakes[index] += np.sum(model.predict(X[held]) != y[held])
+    errors = [round(100 * float(wrong) / len(y), 2) for wrong in mistakes]
     return [
         {
-            "key": _key(problem, number, method, rounds, folds),
-            "set": problem.name,
+            "key": tuning.key(method),
+            "fingerprint": tuning.problem.fingerprint(number),
+            "set": name,
             "number": number,
             "method": method.key,
-            "errors": [
-                round(100 * float(wrong) / len(t), 2)
-                for (key, _), wrong in zip(tried, mistakes, strict=True)
-                if key == method.key
-            ],
+            "errors": [error for (tested, _), error in zip(tried, errors, strict=True) if tested is method],
         }
         for method in methods
     ]

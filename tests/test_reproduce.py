@@ -12,18 +12,22 @@ from typer.testing import CliRunner
 
 from paper import readings, running, tuning
 from paper import reproduce as module
+from paper.__main__ import command
 from paper.adaboost import AdaBoostRBF
-from paper.command import command
-from paper.data import BENCHMARKS, Problem, ripley
 from paper.demo import formula
 from paper.lp_adaboost import LPRegAdaBoost
 from paper.methods import LOW_RANK, TABLE_1_METHODS, TABLE_2_METHODS, Method
 from paper.qp_adaboost import QPRegAdaBoost
-from paper.readings import CHOSEN, READINGS, ReadingTable, error_path
+from paper.readings import READINGS
 from paper.reproduce import Scale, reproduce
-from paper.running import Fit, Store, fit_all, run, specification
+from paper.running import Fit, fit_all, run, specification
 from paper.settings import SETTINGS, TABLE_1, TABLE_2, Published
 from paper.tables import Cell, as_csv, as_markdown, make_cells
+from paper.tuning import Tuning
+from studies.ida import PAPER_SETS
+from studies.packages import ripley
+from studies.problems import TWO_CLASS, Problem
+from studies.store import Store
 
 TINY = Scale(partitions=2, rounds=3, tuned_on=1, folds=2, sizes=(2,), curve_partitions=1)
 
@@ -32,11 +36,11 @@ TINY = Scale(partitions=2, rounds=3, tuned_on=1, folds=2, sizes=(2,), curve_part
 def folder(tmp_path):
     """A folder with small versions of the three sets, five partitions each."""
     rng = np.random.default_rng(0)
-    for benchmark in BENCHMARKS:
+    for ida in PAPER_SETS:
         X = rng.normal(size=(80, 3))
         t = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=80) > 0, 1, -1)
         rows = np.array([rng.permutation(80) for _ in range(5)])
-        np.savez(tmp_path / f"ida_{benchmark.original}.npz", X=X, t=t, train=rows[:, :50], test=rows[:, 50:])
+        np.savez(tmp_path / f"ida_{ida.original}.npz", X=X, t=t, train=rows[:, :50], test=rows[:, 50:])
     return tmp_path
 
 
@@ -46,7 +50,7 @@ def problem():
     X = rng.normal(size=(60, 2))
     rows = [rng.permutation(60) for _ in range(3)]
     splits = [(r[:40], r[40:]) for r in rows]
-    return Problem("toy", "Toy", X, np.where(X[:, 0] > 0, 1, -1), splits, "made up")
+    return Problem("ripley", TWO_CLASS, X, np.where(X[:, 0] > 0, 1, 0), splits, "made up")
 
 
 def neighbours(values=(1.0,)):
@@ -86,7 +90,7 @@ def test_everything_is_written_and_a_second_run_does_nothing_twice(folder, tmp_p
         raise AssertionError("a finished fit was run again")
 
     monkeypatch.setattr(running, "_run_group", refuse)
-    monkeypatch.setattr(tuning, "_cross_validate", refuse)
+    monkeypatch.setattr(tuning, "cross_validate", refuse)
     reproduce("table2", quick=True, jobs=1, results=results, ida=folder)
     assert (results / "table2-original.md").read_text() == table
     assert (results / "records.jsonl").read_text() == before
@@ -141,7 +145,7 @@ def test_a_missing_package_is_named_before_anything_is_run(tmp_path, monkeypatch
     result = run_command(part, "--results", tmp_path)
     assert result.exit_code == 2
     assert f"need the package {module_name}" in result.output
-    assert "pip install 'sleek[experiments]'" in result.output
+    assert "pip install 'sleek-svm[experiments]'" in result.output
 
 
 def test_an_interruption_says_that_nothing_is_lost(tmp_path, monkeypatch):
@@ -165,18 +169,20 @@ def test_records_survive_an_interruption_in_the_middle_of_a_line(problem, tmp_pa
     text = store.path.read_text()
     store.path.write_text(text[: text.rindex("\n", 0, -1) + 20])  # the last record is cut off
     again = Store(store.path)
-    assert running.pending(fits, again) == 1
+    assert len(running.pending(fits, again)) == 1
     done = []
     assert [record["error"] for record in run(fits, again, 1, done.append)] == [r["error"] for r in first]
-    assert done == ["toy 3"]
-    assert running.pending(fits, Store(store.path)) == 0
+    assert done == ["ripley 3"]
+    assert running.pending(fits, Store(store.path)) == []
 
 
-def test_keys_change_with_settings_and_rows(problem):
+def test_keys_change_with_settings_and_fingerprints_with_rows(problem):
     method = neighbours()
     fit = Fit(problem, 0, method, method.make("toy", 0, {"k": 1}))
     assert fit.key() != Fit(problem, 0, method, method.make("toy", 0, {"k": 2})).key()
-    assert fit.key() != Fit(problem, 1, method, fit.model).key()
+    other = Fit(problem, 1, method, fit.model)
+    assert fit.key() == other.key()
+    assert fit.fingerprint() != other.fingerprint()
     setting = SETTINGS["ripley"]["absolute"].model()
     changed = setting.get_params()["trainer"].set_params(learning_rate=0.1)
     specifications = [specification(SETTINGS["ripley"]["absolute"].model()) for _ in range(2)]
@@ -198,9 +204,9 @@ def test_revoting_ensembles_share_one_adaboost(problem, monkeypatch):
     fit = AdaBoostRBF.fit
     monkeypatch.setattr(AdaBoostRBF, "fit", lambda self, *a, **k: calls.append(1) or fit(self, *a, **k))
     settings = {"n_rounds": 3, "n_centers": 2, "random_state": 0}
-    X, t, _, _ = problem.split(0)
+    X, y, _, _ = problem.split(0)
     models = [AdaBoostRBF(**settings), LPRegAdaBoost(2.0, **settings), QPRegAdaBoost(1.0, **settings)]
-    results = fit_all(models, X, t)
+    results = fit_all(models, X, y)
     assert len(calls) == 1
     assert results[1][1] > results[0][1]  # its time is what it would have taken alone
     assert not hasattr(models[1], "nets_")  # copies are fitted
@@ -209,21 +215,21 @@ def test_revoting_ensembles_share_one_adaboost(problem, monkeypatch):
 def test_settings_are_the_median_of_the_winners(problem, tmp_path, monkeypatch):
     errors = iter([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0], [2.0, 1.0, 3.0]])
 
-    def pretend(problem, number, methods, rounds, folds):
-        key = tuning._key(problem, number, methods[0], rounds, folds)
-        return [{"key": key, "number": number, "errors": next(errors)}]
+    def pretend(some, number):
+        identity = {"key": some.key(method), "fingerprint": problem.fingerprint(number)}
+        return [{**identity, "number": number, "errors": next(errors)}]
 
-    monkeypatch.setattr(tuning, "_cross_validate", pretend)
+    monkeypatch.setattr(tuning, "cross_validate", pretend)
     store = Store(tmp_path / "records.jsonl")
     method = neighbours((1.0, 5.0, 9.0))
-    chosen = tuning.choose(problem, [method, LOW_RANK[0]], 0, range(3), 2, store, 1, ignore)
+    chosen = Tuning(problem, [method, LOW_RANK[0]], 0, range(3), 2).choose(store, 1, ignore)
     assert chosen == {"knn": {"k": 5.0}, "sbf": {}}
 
 
 def test_cross_validation_takes_the_better_candidate_and_the_middle_of_equals(problem, tmp_path):
     store = Store(tmp_path / "records.jsonl")
     method = neighbours((19.0, 1.0, 1.5, 2.0))  # 19 of 20 rows vote: the nearest neighbours alone are better
-    assert tuning.choose(problem, [method], 0, [0], 2, store, 1, ignore)["knn"]["k"] < 19
+    assert Tuning(problem, [method], 0, [0], 2).choose(store, 1, ignore)["knn"]["k"] < 19
     errors = next(iter(store.records.values()))["errors"]
     assert errors[0] > errors[1] == errors[2]  # 1.5 is cut off to 1 neighbour
     assert tuning.winner(method, [1.0, 0.0, 0.0, 0.0]) == {"k": 1.5}
@@ -261,38 +267,14 @@ def test_cells_collect_the_records_of_their_method(problem):
 
 def test_every_published_cell_has_a_row():
     assert set(TABLE_1) == {method.key for method in TABLE_1_METHODS} - {"sleek"}
-    for benchmark in BENCHMARKS:
-        published = TABLE_2[benchmark.name]
+    for ida in PAPER_SETS:
+        published = TABLE_2[ida.name]
         assert set(published) == {method.key for method in TABLE_2_METHODS} - {"sleek"}
-        for key, setting in SETTINGS[benchmark.name].items():
+        for key, setting in SETTINGS[ida.name].items():
             assert setting.n_units == published[key].size
 
 
-# -- Algorithm 1 ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("row", ["sbf", "absolute", "squared", "target"])
-def test_the_chosen_reading_is_sleeks_algorithm(row):
-    problem = ripley()
-    X, t, X_test, t_test = problem.split(0)
-    setting = SETTINGS["ripley"][row]
-    path = error_path(problem, setting, CHOSEN)
-    for iterations in (0, 7, 100):
-        model = setting.model().set_params(trainer__max_iter=iterations).fit(X, t)
-        assert path[iterations] == pytest.approx(100 * (1 - model.score(X_test, t_test)))
-
-
-def test_readings_differ_and_fill_a_table():
-    problem = ripley()
-    setting = SETTINGS["ripley"]["sbf"]
-    chosen = [READINGS[0], READINGS[-1], next(r for r in READINGS if r.order == "solved" and r.norm == "all")]
-    paths = {reading: {"sbf": error_path(problem, setting, reading)} for reading in chosen}
-    assert len({tuple(path["sbf"]) for path in paths.values()}) == 3
-    rows = ("sbf", "absolute", "squared", "target")
-    table = ReadingTable({reading: dict.fromkeys(rows, p["sbf"]) for reading, p in paths.items()})
-    assert table.markdown().count("\n") == 3 + 1 + 2
-    assert table.csv().count("\n") == 1 + 3 * 4 * 101
-    assert f"{paths[CHOSEN]['sbf'][-1]:.1f}" in table.markdown()
+# -- what else is said about the paper -----------------------------------------------------------------------
 
 
 def test_the_snippet_of_the_page_on_the_paper_runs():
@@ -304,8 +286,8 @@ def test_the_snippet_of_the_page_on_the_paper_runs():
 
 
 def test_a_model_is_spelt_out():
-    X, t, _, _ = ripley().split(0)
-    model = SETTINGS["ripley"]["absolute"].model().fit(X, t)
+    X, y, _, _ = ripley().split(0)
+    model = SETTINGS["ripley"]["absolute"].model().fit(X, y)
     text = formula(model)
     assert text.count("exp(") == 3
     x, total = np.array([0.1, 0.4]), model.intercept_[0]

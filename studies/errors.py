@@ -1,4 +1,4 @@
-"""What a user of the experiments can get wrong, and the sentence for it."""
+"""What somebody who runs a study can get wrong, and the sentence for it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-INSTALL = "pip install 'sleek[experiments]'"
+INSTALL = "pip install 'sleek-svm[experiments]'"
 
 
-class ExperimentError(Exception):
-    """An input that the experiments cannot work with; its text is a sentence for the user."""
+class StudyError(Exception):
+    """An input that a study cannot work with; its text is a sentence for the user."""
 
 
 def need(module: str, purpose: str) -> Any:
@@ -21,26 +21,15 @@ def need(module: str, purpose: str) -> Any:
     >>> need("no_such_package", "Ripley's data")
     Traceback (most recent call last):
     ...
-    paper.errors.ExperimentError: Ripley's data need the package no_such_package, which is not ...
+    studies.errors.StudyError: Ripley's data need the package no_such_package, which is not ...
     """
     try:
         return import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        raise ExperimentError(
+        raise StudyError(
             f"{purpose} need the package {package}, which is not installed. Run: {INSTALL}"
         ) from None
-
-
-def check_word(kind: str, word: str, known: list[str]) -> str:
-    """One of the known words, in any case of letters.
-
-    >>> check_word("table or figure", "Table1", ["table1", "all"])
-    'table1'
-    """
-    if word.lower() not in known:
-        raise ExperimentError(f"The {kind} must be one of {', '.join(known)}, got {word!r}.")
-    return word.lower()
 
 
 def writable_folder(path: Path) -> Path:
@@ -51,8 +40,8 @@ def writable_folder(path: Path) -> Path:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise ExperimentError(
+        raise StudyError(
             f"The results folder must be writable, but {path} is not: {error.strerror}. "
-            "Choose another with --results DIR."
+            "Choose another with --results."
         ) from None
     return path
