@@ -67,31 +67,6 @@ def check_count(name: str, value: Any, least: int, word: str | None = None) -> i
     return int(value)
 
 
-def check_growth(value: Any) -> float:
-    """A finite number above 1."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 1 < float(value) < np.inf:
-        raise ValueError(f"`growth` must be a number above 1, or None to train on all rows, got {value!r}.")
-    return float(value)
-
-
-def check_alone(y: Any, sample_weight: Any) -> None:
-    """Neither targets nor weights beside rows of files."""
-    if y is not None or sample_weight is not None:
-        raise ValueError(
-            "A ParquetSource has target and weights with it: ParquetSource(..., target=..., weight=...), "
-            "so `y` and `sample_weight` must be None."
-        )
-
-
-def check_source(value: Any, kind: type) -> None:
-    """Rows of files."""
-    if not isinstance(value, kind):
-        raise TypeError(
-            f"Predictions are written for rows of files, a {kind.__name__}, got {type(value).__name__}. "
-            "For rows in memory use predict."
-        )
-
-
 def check_n_jobs(value: Any) -> int:
     """The number of threads: joblib's convention, in which None is 1 and -1 all cores."""
     if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value == 0):
@@ -192,15 +167,6 @@ def check_centers(init: Any, n_units: int | str, n_features: int) -> FloatArray:
     return centers
 
 
-def check_enough_rows(n_units: int, n_distinct: int) -> None:
-    """No more units than there are different rows to place them at."""
-    if n_units > n_distinct:
-        raise ValueError(
-            f"`n_units`={n_units} is more than the {n_distinct} distinct rows of X; "
-            f"use at most {n_distinct}, or n_units='auto'."
-        )
-
-
 def check_memory(n_rows: int, machine: int | None) -> None:
     """An n×n system that fits into the machine's memory (in bytes; None if that is not known)."""
     needed = 2 * 8 * n_rows**2
@@ -211,25 +177,3 @@ def check_memory(n_rows: int, machine: int | None) -> None:
             "Use LowRankLSSVC or LowRankLSSVR, whose memory does not grow with the square of the rows, "
             "or fewer rows."
         )
-
-
-def check_rows(X: Any, n_features: int, names: Collection[str] | None) -> FloatArray:
-    """One row or several, as a matrix of finite numbers with the model's features."""
-    try:
-        rows = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"Rows must be numbers, one for each of {n_features} features, got {X!r:.80}."
-        ) from None
-    if rows.ndim not in (1, 2) or rows.shape[-1] != n_features:
-        known = f" ({', '.join(map(repr, names))})" if names is not None and len(names) <= 20 else ""
-        raise ValueError(
-            f"A row must have the model's {n_features} features{known}: give a row of shape ({n_features},) "
-            f"or several of shape (n, {n_features}), got shape {rows.shape}."
-        )
-    rows = np.atleast_2d(rows)
-    bad = np.argwhere(~np.isfinite(rows))
-    if len(bad):
-        row, feature = bad[0].tolist()
-        raise ValueError(f"Rows must be finite, got {rows[row, feature]} in row {row}, feature {feature}.")
-    return rows

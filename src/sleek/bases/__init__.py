@@ -1,4 +1,8 @@
-"""The learnable basis functions; a new one is one more file in this folder."""
+"""The learnable basis functions: one file each, and what their units, coordinates and formulas are.
+
+A basis knows rows and numbers, and nothing of targets, training or models. A new one is one more file in this
+room, or a class in a user's own program.
+"""
 
 from importlib import import_module
 from inspect import isabstract
@@ -8,17 +12,32 @@ from sleek.bases.base import Basis
 
 
 def known_bases() -> dict[str, type[Basis]]:
-    """Every final basis by its name: those of this folder, and those that a user's program has defined.
+    """Every final basis by its name: those of this room, and those that a user's program has defined.
+
+    A class that is defined again under the same name in the same module, as in a notebook, takes the place of
+    the first. Two different classes of one name are refused: a saved model could come back as the other.
 
     >>> known_bases()["simplex"]
     <class 'sleek.bases.simplex.Simplex'>
     """
     for module in iter_modules(__path__, prefix=f"{__name__}."):
         import_module(module.name)
-    pending, found = [Basis], {}
+    pending: list[type[Basis]] = [Basis]
+    found: dict[str, type[Basis]] = {}
     while pending:
-        cls = pending.pop()
+        cls = pending.pop(0)
         pending += cls.__subclasses__()
-        if not isabstract(cls):
-            found[cls.name] = cls
+        if isabstract(cls):
+            continue
+        other = found.get(cls.name)
+        if other is not None and _place(other) != _place(cls):
+            raise ValueError(
+                f"Two bases are called {cls.name!r}: {_place(other)} and {_place(cls)}. Give one of them another "
+                "`name`: a saved model says by name which basis it has."
+            )
+        found[cls.name] = cls
     return found
+
+
+def _place(cls: type[Basis]) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"

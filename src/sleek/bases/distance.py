@@ -7,7 +7,9 @@ import numpy as np
 
 from sleek import kernels
 from sleek._runtime.types import FloatArray
-from sleek.bases.base import Basis, Coordinates, Parameter, Scaling, Units
+from sleek.bases.base import Basis
+from sleek.bases.units import Coordinates, Parameter, Units
+from sleek.rows.scaling import Scaling
 
 
 class DistanceBasis(Basis):

@@ -21,9 +21,10 @@ import numpy as np
 from sleek._runtime.types import FloatArray
 
 if TYPE_CHECKING:
-    from sleek.bases.base import Units
+    from sleek.bases.units import Units
 
 T = TypeVar("T")
+ALL = slice(None)
 
 # What every language must be able to say, with the number of operands.
 OPERATORS = {
@@ -154,7 +155,7 @@ class Formula:
 
     Examples
     --------
-    >>> from sleek.bases.base import Units
+    >>> from sleek.bases.units import Units
     >>> x, z, slopes, offsets = names("x z slopes offsets")
     >>> formula = Formula(term=slopes * x, start=offsets, profile=tanh(z))
     >>> units = Units({"slopes": np.array([[2.0, 0.0]]), "offsets": np.array([-2.0])})
@@ -170,12 +171,12 @@ class Formula:
 
     def values(self, X: FloatArray, units: Units) -> FloatArray:
         """Phi (n, m), in O(n·m·d) time and memory: the definition, not the fast way."""
-        Phi = self.profile.evaluate({"z": self._inner(X, units)})
+        Phi = self.profile.evaluate({"z": self.inner(X, units)})
         return np.broadcast_to(np.asarray(Phi, dtype=np.float64), (len(X), len(units))).copy()
 
     def gradient(self, X: FloatArray, units: Units) -> FloatArray:
         """∂φ_j/∂x_i at every row, (n, m, d), in O(n·m·d) time and memory."""
-        slope = np.asarray(self.profile.derivative("z").evaluate({"z": self._inner(X, units)}))
+        slope = np.asarray(self.profile.derivative("z").evaluate({"z": self.inner(X, units)}))
         term = self.term.derivative("x").evaluate({**units.arrays, "x": X[:, None, :]})
         gradient: FloatArray = np.broadcast_to(
             slope[..., None] * term, (len(X), len(units), X.shape[1])
@@ -186,9 +187,19 @@ class Formula:
         """Whether models of it are linear between kinks, so that a gradient is exact on a whole piece."""
         return self.term.is_piecewise_linear("x") and self.profile.is_piecewise_linear("z")
 
-    def _inner(self, X: FloatArray, units: Units) -> FloatArray:
-        term = self.term.evaluate({**units.arrays, "x": X[:, None, :]})
-        terms = np.broadcast_to(term, (len(X), len(units), X.shape[1]))
+    def terms(self, X: FloatArray, units: Units, features: slice = ALL) -> FloatArray:
+        """The terms of some features, (n, m, d), given the rows' values of these features."""
+        arrays = {
+            name: array[:, features] if array.ndim == 2 else array[:, None]
+            for name, array in units.arrays.items()
+        }
+        term = self.term.evaluate({**arrays, "x": X[:, None, :]})
+        terms: FloatArray = np.broadcast_to(term, (len(X), len(units), X.shape[1]))
+        return terms
+
+    def inner(self, X: FloatArray, units: Units) -> FloatArray:
+        """z (n, m), in O(n·m·d) time and memory."""
+        terms = self.terms(X, units)
         z: FloatArray = expression(self.start).evaluate(units.arrays) + terms.sum(axis=2)
         return z
 

@@ -6,7 +6,9 @@ import numpy as np
 
 from sleek import kernels
 from sleek._runtime.types import FloatArray
-from sleek.bases.base import Basis, Coordinates, Parameter, Scaling, Units
+from sleek.bases.base import Basis
+from sleek.bases.units import Coordinates, Parameter, Units
+from sleek.rows.scaling import Scaling
 from sleek.bases.formula import Formula, names, tanh
 
 _x, _z, _slopes, _offsets = names("x z slopes offsets")
@@ -28,7 +30,10 @@ class Sigmoidal(Basis):
     """
 
     name: ClassVar[str] = "sigmoidal"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("slopes"), Parameter("offsets"))
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("slopes"),
+        Parameter("offsets", axes=("unit",)),
+    )
     draft_iterations: ClassVar[int] = 60
     formula: ClassVar[Formula] = Formula(term=_slopes * _x, start=_offsets, profile=tanh(_z))
 

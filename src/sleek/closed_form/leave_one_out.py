@@ -13,35 +13,34 @@ Letters: Φ (n, m) and D = ∂φ/∂u (n, p) weighted-centred, S the weights, J 
 of each unit, A₁ = ΦᵀSΦ + I/C = LLᵀ. Eliminating θ leaves, for the numbers of the units,
 
     A = (DᵀSD - DᵀSΦ A₁⁻¹ ΦᵀSD)∘(θθᵀ) + prior·I,    step = -A⁻¹(prior·u - JᵀSr),
-    r⁺ = r - Q·step,    h_n = 1/Σs + ‖L⁻¹Φ_n‖² + Q_n A⁻¹ Q_nᵀ,    Q = (D - Φ A₁⁻¹ ΦᵀSD)∘θ.
+    r⁺ = r - Q·step,    h_n = o_n·(1/Σs + ‖L⁻¹Φ_n‖² + Q_n A⁻¹ Q_nᵀ),    Q = (D - Φ A₁⁻¹ ΦᵀSD)∘θ,
 
+where o_n is the weight of one observation of row n: all of the row's weight, unless it stands for several copies.
 Everything but r⁺ and h comes from the moments of [Φ, D]: sums over rows, then one more pass. K outputs cost
 as much as one: they share D, and their A add up to (…)∘(Σ_k θ_kθ_kᵀ); the leverage is taken in the
 direction of the row's residual vector, which is exact for one output.
 
-Where one output has more learnt numbers than rows, the same solution is found in the space of the rows. Where
-either would take more than `MAX_COST` operations, five folds are refitted instead: slower to converge on the
-truth, but never much slower than training.
+Where one output has more learnt numbers than rows, the same solution is found in the space of the rows. A loss
+other than the squared one is replaced by the quadratic that touches it at the fitted outputs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.linalg.lapack import dpotri
 
-from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.bases.base import Basis, Coordinates, Units
+from sleek._runtime.sums import total
+from sleek._runtime.types import FloatArray, IntArray
+from sleek.bases.expansion import Expansion, ExpansionCoordinates
 from sleek.closed_form.moments import Moments
-from sleek.closed_form.solve import solve
+from sleek.closed_form.penalty import Penalty
+from sleek.closed_form.solve import Solution, solve
 from sleek.rows.sample import Sample
-from sleek.rows.source import Block, Source
-from sleek.trainers.base import Penalty, Trainer
+from sleek.rows.source import Block
 
-MAX_COST = 1e10
-FOLDS = 5
 MAX_LEVERAGE = 0.999
 PIECE = 2**21  # numbers of D held at a time
 
@@ -53,6 +52,7 @@ class LeaveOneOut:
     T: FloatArray  # (n, k)
     residuals: FloatArray  # (n, k)
     s: FloatArray  # (n,)
+    copies: FloatArray  # (n,)
 
     @property
     def outputs(self) -> FloatArray:
@@ -64,122 +64,62 @@ class LeaveOneOut:
             np.concatenate([self.T, other.T]),
             np.concatenate([self.residuals, other.residuals]),
             np.concatenate([self.s, other.s]),
+            np.concatenate([self.copies, other.copies]),
         )
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedUnits:
-    """Units with the coordinates and the penalty they were trained under.
+class Trained:
+    """Units with theta and b, and the coordinates and the penalty they were trained under.
 
     Without coordinates only theta and b count as learnt.
     """
 
-    basis: Basis
-    units: Units
+    expansion: Expansion
+    solution: Solution
     penalty: Penalty
-    coordinates: Coordinates | None
-
-    def features(self, X: FloatArray) -> FloatArray:
-        """Phi (n, m)."""
-        return self.basis.features(X, self.units)
+    coordinates: ExpansionCoordinates | None
 
     def derivatives(self, X: FloatArray, Phi: FloatArray) -> FloatArray:
         """D (n, p): ∂φ_j(x_n)/∂u for every coordinate, each belonging to the unit that `owners` names."""
         if self.coordinates is None:
             return np.empty((len(X), 0))
-        scale, jacobian = self.coordinates.scale, self.basis.jacobian(X, self.units, Phi)
-        return np.concatenate(
-            [(array * scale[name]).reshape(len(X), -1) for name, array in jacobian.arrays.items()], axis=1
-        )
+        return self.coordinates.derivatives(X, self.expansion, Phi)
 
     @property
-    def owners(self) -> AnyArray:
+    def owners(self) -> IntArray:
         """(p,) the number of the unit that each column of `derivatives` belongs to."""
-        if self.coordinates is None:
-            return np.empty(0, dtype=np.int64)
-        return np.concatenate(
-            [np.repeat(np.arange(len(array)), array[0].size) for array in self.units.arrays.values()]
-        )
+        return np.empty(0, dtype=np.int64) if self.coordinates is None else self.coordinates.owners
 
     @property
     def u(self) -> FloatArray:
         """(p,) the coordinates."""
-        return np.empty(0) if self.coordinates is None else self.coordinates.vector(self.units)
+        return np.empty(0) if self.coordinates is None else self.coordinates.vector(self.expansion)
+
+    @property
+    def has_closed_form(self) -> bool:
+        """Whether every learnt number belongs to one unit, as the formulas want it."""
+        return self.coordinates is None or not self.expansion.has_shared
 
 
-def leave_one_out(
-    sample: Sample, trained: TrainedUnits, start: Units, trainer: Trainer, weight: float | None = None
-) -> LeaveOneOut:
-    """Honest residuals of a model that `trainer` has trained from `start` on `sample`.
-
-    By `whole_model_loo`, or by refitting five folds where that would be slower. If the model was trained on
-    more rows than the sample has, `weight` is their total weight, which lowers the leverage of each; folds
-    are refitted to the sample alone all the same, and err on the dark side.
-    """
-    if cost(trained, sample.n_rows, sample.coding.n_outputs) <= MAX_COST:
-        return whole_model_loo(sample if weight is None else sample.with_weight(weight), trained)
-    folds, rows = refit_folds(sample, trained.basis, start, trained.penalty, trainer)
-    residuals = np.zeros_like(sample.rows.T)
-    np.add.at(residuals, rows, folds.residuals * folds.s[:, None])
-    return LeaveOneOut(sample.rows.T, residuals / sample.rows.s[:, None], sample.rows.s)
-
-
-def fresh_rows(sample: Sample, trained: TrainedUnits, moments: Moments) -> LeaveOneOut:
+def fixed_units_loo(sample: Sample, trained: Trained, moments: Moments) -> LeaveOneOut:
     """Honest residuals of rows on which the units were not learnt, but theta and b were, with these moments.
 
-    Of the formulas above only h_n = 1/Σs + ‖L⁻¹Φ_n‖² is left: exact leave-one-out for fixed units.
+    Of the formulas above only h_n = o_n·(1/Σs + ‖L⁻¹Φ_n‖²) is left: exact leave-one-out for fixed units.
     """
-    theta, b = solve(moments, trained.penalty.C)
+    theta, b = trained.solution
     L = _factor(moments.G, 1.0 / trained.penalty.C)
 
     def residuals(block: Block) -> LeaveOneOut:
-        Phi = trained.features(block.X)
+        Phi = trained.expansion.features(block.X)
         r = block.T - Phi @ theta - b
         V = solve_triangular(L, (Phi - moments.mean_phi).T, lower=True, check_finite=False)  # (m, n)
-        return _finish(block, r, r, np.einsum("mn,mn->n", V, V), moments.weight, sample.n_rows)
+        return _finish(block, r, r, np.einsum("mn,mn->n", V, V), moments.weight)
 
-    return sample.map_reduce(residuals)
-
-
-def refit_folds(
-    sample: Sample, basis: Basis, start: Units, penalty: Penalty, trainer: Trainer
-) -> tuple[LeaveOneOut, IntArray]:
-    """Residuals from models that were trained, from `start`, without a fifth of the sample each.
-
-    A row of weight 2 is dealt to the folds as two rows, so it may appear in several of them: the second
-    result says which row of the sample each residual belongs to.
-    """
-    held_out = deal(sample.rows.s)  # (folds, n) weights
-    parts, rows = [], []
-    for held in held_out:
-        rest, out = np.flatnonzero(sample.rows.s - held > 0), np.flatnonzero(held)
-        if len(rest) == 0 or len(out) == 0:
-            continue
-        train = sample.take(rest, sample.rows.s[rest] - held[rest])
-        again = trainer.train(train, basis, start, penalty, lambda line: None)
-        T, Phi = sample.rows.T[out], basis.features(sample.rows.X[out], again.units)
-        parts.append(LeaveOneOut(T, T - Phi @ again.solution.theta - again.solution.b, held[out]))
-        rows.append(out)
-    return sum(parts[1:], start=parts[0]), np.concatenate(rows)
+    return _of_outputs(sample, _touching(sample, trained).map_reduce(residuals))
 
 
-def deal(s: FloatArray) -> FloatArray:
-    """Weights dealt to `FOLDS` hands in random order, a copy of weight about 1 at a time: (folds, n).
-
-    >>> deal(np.array([1.0, 12.0])).sum(axis=0)
-    array([ 1., 12.])
-    """
-    copies = np.maximum(1, np.floor(s)).astype(np.int64)
-    order = np.random.default_rng(0).permutation(len(s))
-    first = np.empty(len(s), dtype=np.int64)
-    first[order] = np.cumsum(copies[order]) - copies[order]
-    # how many of the numbers first … first+copies-1 leave the remainder that is the hand's
-    hands = np.arange(FOLDS)[:, None]
-    count = (first + copies - 1 - hands) // FOLDS - (first - 1 - hands) // FOLDS
-    return count * (s / copies)
-
-
-def cost(trained: TrainedUnits, n_rows: int, n_outputs: int) -> float:
+def cost(trained: Trained, n_rows: int, n_outputs: int) -> float:
     """Multiplications that `whole_model_loo` takes."""
     p = len(trained.owners)
     by_rows = n_rows**2 * (p + n_rows)
@@ -187,37 +127,51 @@ def cost(trained: TrainedUnits, n_rows: int, n_outputs: int) -> float:
     return by_rows if n_outputs == 1 and p > n_rows else by_numbers
 
 
-def whole_model_loo(source: Source, trained: TrainedUnits) -> LeaveOneOut:
+def whole_model_loo(sample: Sample, trained: Trained) -> LeaveOneOut:
     """Leave-one-out residuals of a trained model in closed form.
 
-    O(rows·p·min(rows, p)) time and O(min(rows, p)²) memory for p learnt numbers. A row of weight 2 counts
-    as two rows, one of which is left out; if weights are below 1 on average, the mean weight counts as one
-    row.
+    O(rows·p·min(rows, p)) time and O(min(rows, p)²) memory for p learnt numbers.
     """
-    p = len(trained.owners)
-    if source.coding.n_outputs == 1 and p > source.n_rows:
-        return _in_row_space(source.map_reduce(lambda block: [block]), trained)
-    return source.map_reduce(_InNumberSpace(source, trained).residuals)
+    squares = _touching(sample, trained)
+    if sample.outputs.n_outputs == 1 and len(trained.owners) > sample.n_rows:
+        return _of_outputs(sample, _in_row_space(squares.rows, trained))
+    return _of_outputs(sample, squares.map_reduce(_InNumberSpace(squares, trained).residuals))
 
 
-def _finish(
-    block: Block, r: FloatArray, r_plus: FloatArray, h: FloatArray, weight: float, n_rows: int
-) -> LeaveOneOut:
-    """The larger of r and r⁺, divided by 1 - h, where h still lacks the intercept's share."""
+def _touching(sample: Sample, trained: Trained) -> Sample:
+    """The sample as the least squares problem that touches the loss at the fitted outputs."""
+    loss, rows = sample.outputs.loss, sample.rows
+    if loss.quadratic:
+        return sample
+    theta, b = trained.solution
+    T, w = loss.working(rows.T, trained.expansion.features(rows.X) @ theta + b)
+    return replace(sample, rows=replace(rows, T=T, s=rows.s * w))
+
+
+def _of_outputs(sample: Sample, found: LeaveOneOut) -> LeaveOneOut:
+    """The same left-out outputs as residuals of the sample's own targets."""
+    if sample.outputs.loss.quadratic:
+        return found
+    rows = sample.rows
+    return LeaveOneOut(rows.T, rows.T - found.outputs, rows.s, rows.copies)
+
+
+def _finish(block: Block, r: FloatArray, r_plus: FloatArray, h: FloatArray, weight: float) -> LeaveOneOut:
+    """The larger of r and r⁺, divided by 1 - h, where h still is that of weight 1 without the intercept."""
     larger = np.linalg.norm(r, axis=1) > np.linalg.norm(r_plus, axis=1)
-    observation = min(1.0, weight / n_rows)
-    h = np.minimum(observation * (h + 1.0 / weight), MAX_LEVERAGE)
-    return LeaveOneOut(block.T, np.where(larger[:, None], r, r_plus) / (1.0 - h)[:, None], block.s)
+    h = np.minimum(block.s / block.copies * (h + 1.0 / weight), MAX_LEVERAGE)
+    left_out = np.where(larger[:, None], r, r_plus) / (1.0 - h)[:, None]
+    return LeaveOneOut(block.T, left_out, block.s, block.copies)
 
 
-def _in_row_space(blocks: list[Block], trained: TrainedUnits) -> LeaveOneOut:
+def _in_row_space(block: Block, trained: Trained) -> LeaveOneOut:
     """One output, more learnt numbers than rows: with K = C·ΦΦᵀ + JJᵀ/prior and α = (K + S⁻¹)⁻¹(t - t̄ + Ju),
 
     r⁺ = S⁻¹α and h = s⁻¹ - s⁻²·diag (K + S⁻¹)⁻¹.
     """
-    X, T, s = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("X", "T", "s"))
+    X, T, s = block.X, block.T, block.s
     weight, penalty = float(s.sum()), trained.penalty
-    Phi = trained.features(X)
+    Phi = trained.expansion.features(X)
     theta, b = solve(Moments.of(Phi, T, s), penalty.C)
     r = T - Phi @ theta - b
     J = trained.derivatives(X, Phi)
@@ -232,17 +186,17 @@ def _in_row_space(blocks: list[Block], trained: TrainedUnits) -> LeaveOneOut:
     alpha = cho_solve(factor, T - s @ T / weight + (J @ trained.u)[:, None])
     inverse, _ = dpotri(factor[0], lower=1)
     h = 1.0 / s - np.diag(inverse) / s**2
-    return _finish(Block(0, X, T, s), r, alpha / s[:, None], h, weight, len(X))
+    return _finish(block, r, alpha / s[:, None], h, weight)
 
 
 class _InNumberSpace:
     """The factorised matrices of the module's formulas, and the pass that uses them."""
 
-    def __init__(self, source: Source, trained: TrainedUnits) -> None:
-        self.trained, self.n_rows = trained, source.n_rows
-        owners, prior, m = trained.owners, trained.penalty.prior, len(trained.units)
-        both = source.map_reduce(self._moments)
-        phi_only = Moments(both.weight, both.mean_phi[:m], both.mean_t, both.G[:m, :m], both.R[:m], both.tt)
+    def __init__(self, sample: Sample, trained: Trained) -> None:
+        self.trained = trained
+        owners, prior, m = trained.owners, trained.penalty.prior, len(trained.expansion)
+        both = sample.map_reduce(self._moments)
+        phi_only = both.units(np.arange(m))
         self.solution = solve(phi_only, trained.penalty.C)
         self.weight, self.mean = both.weight, both.mean_phi
         self.own = owners
@@ -258,18 +212,17 @@ class _InNumberSpace:
     def _moments(self, block: Block) -> Moments:
         parts = []
         for piece in self._pieces(block):
-            Phi = self.trained.features(piece.X)
+            Phi = self.trained.expansion.features(piece.X)
             D = self.trained.derivatives(piece.X, Phi)
             parts.append(Moments.of(np.hstack([Phi, D]), piece.T, piece.s))
-        return sum(parts[1:], start=parts[0])
+        return total(parts)
 
     def residuals(self, block: Block) -> LeaveOneOut:
         """The leave-one-out residuals of one block."""
-        parts = [self._residuals(piece) for piece in self._pieces(block)]
-        return sum(parts[1:], start=parts[0])
+        return total(self._residuals(piece) for piece in self._pieces(block))
 
     def _residuals(self, block: Block) -> LeaveOneOut:
-        Phi = self.trained.features(block.X)
+        Phi = self.trained.expansion.features(block.X)
         D = self.trained.derivatives(block.X, Phi)
         theta, m = self.solution.theta, len(self.L)
         r = block.T - Phi @ theta - self.solution.b
@@ -283,7 +236,7 @@ class _InNumberSpace:
         h = np.einsum("mn,mn->n", V, V) + np.square(
             solve_triangular(self.LA, Q.T, lower=True, check_finite=False)
         ).sum(axis=0)
-        return _finish(block, r, r_plus, h, self.weight, self.n_rows)
+        return _finish(block, r, r_plus, h, self.weight)
 
     def _pieces(self, block: Block) -> list[Block]:
         rows = max(1, PIECE // (len(self.trained.owners) + 1))

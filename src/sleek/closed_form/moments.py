@@ -4,21 +4,20 @@ Blocks are merged by the pairwise rule of Chan, Golub and LeVeque: with S = S₁
 
     mean = mean₁ + δ·S₂/S,    Σ s(x - mean)(x - mean)ᵀ = (sum of block 1) + (sum of block 2) + δδᵀ·S₁S₂/S.
 
-Nothing large is ever subtracted. Raw sums would cancel: with the paper's μ = 0.0001 every φ is almost 1.
+Merging never subtracts anything large. Raw sums would cancel: with the paper's μ = 0.0001 every φ is almost 1.
+Taking rows out again is the same rule read backwards: with S₁ = S - S₂ and a = mean₂ - mean,
+
+    mean₁ = mean - a·S₂/S₁,    (sum of block 1) = (sum of all) - (sum of block 2) - aaᵀ·S·S₂/S₁.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 import numpy as np
 
-from sleek._runtime.types import FloatArray
-from sleek.kernels import centred_products, column_moments
-
-TARGET_BLOCK = 2048  # rows of targets that are worked on at a time
+from sleek._runtime.types import FloatArray, IntArray
+from sleek.kernels import centred_products
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,48 +58,33 @@ class Moments:
             self.tt + other.tt + b**2 * (self.weight * share),
         )
 
+    def __sub__(self, other: Moments) -> Moments:
+        """The moments of the rows that are left when those of `other` are taken out.
 
-@dataclass(frozen=True, eq=False)
-class ColumnMoments:
-    """Weighted mean, sum of squared deviations and range of every column.
-
-    >>> X = np.array([[1.0], [2.0], [6.0]])
-    >>> both = ColumnMoments.of(X[:2], np.ones(2)) + ColumnMoments.of(X[2:], np.ones(1))
-    >>> both.mean, both.squares
-    (array([3.]), array([14.]))
-    """
-
-    weight: float
-    mean: FloatArray
-    squares: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-    @classmethod
-    def of(cls, X: FloatArray, s: FloatArray) -> ColumnMoments:
-        """The moments of one block of rows with weights s > 0."""
-        with np.errstate(over="ignore"):  # an infinite spread is the caller's to report
-            return cls(*column_moments(X, s))
-
-    @classmethod
-    def of_blocks(cls, X: FloatArray, s: FloatArray) -> ColumnMoments:
-        """The moments of any number of rows, merged block by block: the same as those of rows in a file."""
-        blocks = (slice(start, start + TARGET_BLOCK) for start in range(0, len(X), TARGET_BLOCK))
-        return reduce(add, (cls.of(np.ascontiguousarray(X[rows]), s[rows]) for rows in blocks))
-
-    def __add__(self, other: ColumnMoments) -> ColumnMoments:
-        weight = self.weight + other.weight
+        >>> Phi, T, s = np.array([[0.0], [1.0], [5.0]]), np.array([[-1.0], [1.0], [1.0]]), np.ones(3)
+        >>> left = Moments.of(Phi, T, s) - Moments.of(Phi[2:], T[2:], s[2:])
+        >>> left.weight, left.mean_phi, left.G
+        (2.0, array([0.5]), array([[0.5]]))
+        """
+        weight = self.weight - other.weight
+        if not weight > 0:
+            raise ValueError(
+                f"Rows of weight {other.weight:g} cannot be taken out of rows of weight {self.weight:g}: "
+                "something must be left."
+            )
         share = other.weight / weight
-        delta = other.mean - self.mean
-        return ColumnMoments(
+        a, b = other.mean_phi - self.mean_phi, other.mean_t - self.mean_t
+        return Moments(
             weight,
-            self.mean + delta * share,
-            self.squares + other.squares + delta**2 * (self.weight * share),
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
+            self.mean_phi - a * share,
+            self.mean_t - b * share,
+            self.G - other.G - np.outer(a, a * (self.weight * share)),
+            self.R - other.R - np.outer(a, b * (self.weight * share)),
+            self.tt - other.tt - b**2 * (self.weight * share),
         )
 
-    def spread(self) -> FloatArray:
-        """The standard deviation, and exactly 0 where nothing but rounding is left of it."""
-        deviation = np.sqrt(self.squares / self.weight)
-        return np.where(deviation > 8 * np.finfo(float).eps * np.abs(self.mean), deviation, 0.0)
+    def units(self, kept: IntArray) -> Moments:
+        """The moments of some of the units alone."""
+        return Moments(
+            self.weight, self.mean_phi[kept], self.mean_t, self.G[np.ix_(kept, kept)], self.R[kept], self.tt
+        )

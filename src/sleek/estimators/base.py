@@ -6,50 +6,52 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sleek._runtime.checks import (
     all_or_nothing,
-    check_alone,
     check_centers,
     check_choice,
     check_count,
     check_n_jobs,
     check_part,
     check_positive,
-    check_source,
 )
-from sleek._runtime.memory import keep_freed_memory
 from sleek._runtime.progress import Reporter
 from sleek._runtime.threads import Workers, single_threaded_blas
-from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases import known_bases
 from sleek.bases.base import Basis
-from sleek.fit.recipe import Fitted, Request, fit
-from sleek.model.json_file import training_record
+from sleek.fit import policy
+from sleek.fit.folds import mean_and_error
+from sleek.fit.plan import Plan, Request
+from sleek.fit.recipe import Fitted, fit
+from sleek.model.facts import ExpectedError, Facts, influence
 from sleek.model.kernel_model import KernelModel
-from sleek.outputs.outputs import Targets
-from sleek.rows.files import ParquetSource
-from sleek.rows.source import RowsAtHand, canonical
+from sleek.model.saving import training_record
+from sleek.outputs.base import Outputs
+from sleek.rows.open import feature_names_of, open_features, open_rows
+from sleek.rows.rows import RawBlock, Rows, Run, Survey
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
 
-FLOATS = (np.float64, np.float32)
-CANONICAL_ROWS = (
-    20_000  # up to here the result does not depend on the order of the rows, not even in rounding
-)
-AUTO_BASES = ("gaussian_rbf", "sigmoidal")  # what basis="auto" chooses from
 Number = TypeVar("Number", int, float)
 
 
 class LowRankLSSVM(BaseEstimator):
-    """What classifier and regressor share: everything but the coding of the target."""
+    """What classifier and regressor share: everything but what outputs mean.
+
+    A subclass names its `outputs_kind`; an estimator for a new kind of outputs is such a subclass, with one of
+    scikit-learn's mixins before it.
+    """
+
+    outputs_kind: ClassVar[type[Outputs]]
 
     def __init__(
         self,
@@ -61,6 +63,7 @@ class LowRankLSSVM(BaseEstimator):
         shape: float | str = "auto",
         init: str | AnyArray = "k-medoids",
         standardize: bool = True,
+        max_samples: int | str | None = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -72,9 +75,12 @@ class LowRankLSSVM(BaseEstimator):
         self.shape = shape
         self.init = init
         self.standardize = standardize
+        self.max_samples = max_samples
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    # -- what was learnt
 
     @property
     def centers_(self) -> FloatArray:
@@ -87,21 +93,114 @@ class LowRankLSSVM(BaseEstimator):
         return self._unit_array("shapes")
 
     def _unit_array(self, name: str) -> FloatArray:
-        units = self.model_.units.arrays
-        if name not in units:
-            basis = self.model_.basis.name
-            raise AttributeError(f"{basis} units have no {name}, but {list(units)}: see model_.units.")
-        return units[name]
+        parts = self.model_.parts
+        if len(parts) > 1 or name not in parts[0].units.arrays:
+            there = "; ".join(f"{part.basis.name}: {', '.join(part.units.arrays)}" for part in parts)
+            raise AttributeError(f"The units have no {name} in common: see model_.parts ({there}).")
+        return parts[0].units[name]
 
     @property
-    def coef_(self) -> FloatArray:
-        """The weight of each unit in each output, (n_outputs, n_units)."""
+    def unit_weights_(self) -> FloatArray:
+        """What each unit weighs in each output, (n_outputs, n_units)."""
         return self.model_.theta.T
 
     @property
     def intercept_(self) -> FloatArray:
         """The constant of each output, (n_outputs,)."""
         return self.model_.b
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """How much the outputs depend on each feature, (n_features,): shares that add up to 1.
+
+        They are the influences of ``model_.facts``: how far the outputs move when a feature is shuffled.
+        """
+        check_is_fitted(self, "model_")
+        found: FloatArray = self.model_.facts.influence
+        total = found.sum()
+        return found / total if total > 0 else found
+
+    # -- fitting
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train on rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Rows
+            `Rows`, such as `Files`, have targets and weights with them.
+        y : array-like
+            The targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers are counts: a row of weight 2 counts as two rows. Other weights say how much a row
+            matters. A row of weight 0 is left out.
+        """
+        with self._at_work() as (run, report):
+            rows = open_rows(self, X, y, sample_weight, self.outputs_kind.reads)
+            self._fit_rows(rows, run, report)
+        return self
+
+    def _learn_outputs(self, rows: Rows, survey: Survey, run: Run) -> Outputs:
+        """What outputs mean, from a survey of the targets."""
+        return self.outputs_kind.learn(survey.targets, rows.flat_targets)
+
+    def _fit_rows(self, rows: Rows, run: Run, report: Reporter) -> None:
+        request, names = self._request(rows.n_features), feature_names_of(self)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        survey = rows.survey(self.outputs_kind, run)
+        if survey.weights.n_rows <= policy.CANONICAL_ROWS:
+            kept = rows.in_memory(self.outputs_kind.reads, survey.weights.n_rows, run)
+            rows = kept.canonical()
+            survey = rows.survey(self.outputs_kind, run)
+        n_observations = survey.weights.n_observations
+        if not n_observations > 1:
+            raise ValueError(
+                f"A fit needs at least 2 rows of positive weight, got {survey.weights.n_rows} that counts as one."
+            )
+        outputs = self._learn_outputs(rows, survey, run)
+        weighting = survey.weighting(outputs)
+        plan = Plan.of(survey.weights.n_rows, rows.n_features, request.scaled(weighting.scale))
+        source = rows.source(outputs, weighting, run)
+        fitted = fit(source, request.scaled(weighting.scale), plan, rng, run.workers, names, report)
+        expected = self._expected_error(fitted, outputs)
+        theta, b = fitted.solution
+        self.model_ = KernelModel(
+            expansion=fitted.expansion,
+            theta=theta,
+            b=b,
+            C=fitted.C / weighting.scale,
+            outputs=outputs,
+            feature_names=names,
+            facts=_facts(fitted, survey.weights.n_rows, outputs, expected),
+            trained_by=training_record(self),
+        )
+        self._publish(fitted, rows, outputs, expected)
+        if not fitted.training.converged:
+            warnings.warn(fitted.training.status, ConvergenceWarning, stacklevel=3)
+
+    def _expected_error(self, fitted: Fitted, outputs: Outputs) -> ExpectedError:
+        judged = fitted.judged
+        errors = outputs.row_errors(judged.T, judged.outputs)
+        return ExpectedError(*mean_and_error(errors, judged.s, judged.copies), fitted.judged_by)
+
+    def _publish(self, fitted: Fitted, rows: Rows, outputs: Outputs, expected: ExpectedError) -> None:
+        """The attributes of a fit."""
+        training = fitted.training
+        self.n_units_ = len(fitted.expansion)
+        self.n_iter_ = training.n_iter
+        self.history_ = training.history
+        self.status_ = training.status
+        self.C_ = self.model_.C
+        self.pull_ = fitted.pull
+        self.selection_ = fitted.selection
+        self.moments_ = fitted.moments
+        self.expected_error_ = expected.value
+        self.expected_error_std_ = expected.standard_error
+        self.expected_error_method_ = expected.method
+        self.left_out_rows_, places = rows.originals(fitted.judged_rows)
+        self.left_out_residuals_ = outputs.scores(outputs.decode_residuals(fitted.judged.residuals[places]))
+
+    # -- predicting
 
     def predict(self, X: Any) -> AnyArray:
         """Predict a class label, or the target's value, for each row.
@@ -110,15 +209,15 @@ class LowRankLSSVM(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or ParquetSource
+        X : array-like of shape (n_samples, n_features), or Rows
 
         Returns
         -------
         array of shape (n_samples,) or (n_samples, n_outputs)
         """
-        return self._evaluated(X, self._model().predict)
+        return self._evaluated(X, self._model().predict_unchecked)
 
-    def predict_to(self, X: ParquetSource, path: str | PathLike[str], keep: Sequence[str] = ()) -> int:
+    def predict_to(self, X: Rows, path: str | PathLike[str], keep: Sequence[str] = ()) -> int:
         """Predict rows of files into a Parquet or CSV file, in bounded memory; return how many.
 
         The file has a column ``prediction`` (``prediction_NAME`` for several targets), and appears when it is
@@ -126,19 +225,16 @@ class LowRankLSSVM(BaseEstimator):
 
         Parameters
         ----------
-        X : ParquetSource
+        X : Files
         path : str or path
             Ends in .parquet, .pq, .csv or .csv.gz.
         keep : list of str
             Columns of the source to copy, for example those that identify a row.
         """
-        from sleek.rows.files.writing import write_predictions
-
-        source, n_jobs = self._checked(X), check_n_jobs(self.n_jobs)
+        model, workers = self._model(), Workers(check_n_jobs(self.n_jobs))
         with Reporter(type(self).__name__, self.verbose) as report:
-            return write_predictions(
-                source, self.model_.predict, path, keep=keep, n_jobs=n_jobs, progress=report.rows
-            )
+            rows = open_features(self, X)
+            return rows.write(model.predict_unchecked, path, keep, Run(workers, report.rows))
 
     def _model(self) -> KernelModel:
         check_is_fitted(self, "model_")
@@ -147,97 +243,40 @@ class LowRankLSSVM(BaseEstimator):
     def _evaluated(self, X: Any, function: Callable[..., AnyArray]) -> AnyArray:
         """A function of the model for every row of X."""
         n_jobs = check_n_jobs(self.n_jobs)
-        if isinstance(X, ParquetSource):
-            from sleek.rows.files.predicting import predict_rows
+        return open_features(self, X).evaluate(function, Run(Workers(n_jobs)))
 
-            return predict_rows(self._checked(X), function, n_jobs=n_jobs)
-        rows: AnyArray = validate_data(self, X, reset=False, dtype=FLOATS)
-        return function(rows, n_jobs)
+    def _score(self, X: Rows, y: Any, sample_weight: Any) -> float:
+        """How good predictions are for rows that have their targets with them."""
+        model, kind = self._model(), self.outputs_kind
+        if y is not None or sample_weight is not None:
+            raise ValueError(f"{type(X).__name__} have targets and weights with them: give X alone.")
 
-    def _checked(self, source: ParquetSource) -> ParquetSource:
-        """A source with the features that the model was fitted to, in their order."""
-        check_source(source, ParquetSource)
-        names = self._model().feature_names
-        if names is None:
-            if len(source.features) != self.n_features_in_:
-                raise ValueError(
-                    f"The files have {len(source.features)} features, but the model was fitted to "
-                    f"{self.n_features_in_} without names: name them in their order by `columns`."
-                )
-            return source
-        return source.with_features(names)
+        def task(block: RawBlock) -> Any:
+            return model.outputs.judge(block.y, model.predict_unchecked(block.X), block.s)
+
+        run = Run(Workers(check_n_jobs(self.n_jobs)))
+        judged = open_features(self, X).map_reduce(task, run, reads=kind.reads, features=True)
+        return float(judged.score)
+
+    # -- settings
 
     @contextmanager
-    def _at_work(self) -> Iterator[tuple[Workers, Reporter]]:
+    def _at_work(self) -> Iterator[tuple[Run, Reporter]]:
         """Threads and a voice for a fit; attributes stay what they were if it fails."""
         name, n_jobs = type(self).__name__, check_n_jobs(self.n_jobs)
-        keep_freed_memory()
         with (
             all_or_nothing(self),
             single_threaded_blas(),
             Reporter(name, self.verbose) as report,
             Workers(n_jobs) as workers,
         ):
-            yield workers, report
-
-    def _surveyed(self, source: ParquetSource, y: Any, sample_weight: Any) -> None:
-        """Take the features' names from files, which have their targets and weights with them."""
-        check_alone(y, sample_weight)
-        self.n_features_in_ = len(source.features)
-        self.feature_names_in_ = np.array(source.features, dtype=object)
-
-    def _train(
-        self, data: RowsAtHand, classes: AnyArray | None, flat: bool, workers: Workers, report: Reporter
-    ) -> None:
-        """Train on rows of positive weight and publish the result."""
-        request = self._request(self.n_features_in_)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        names: AnyArray | None = vars(self).get("feature_names_in_")
-        inverse = None
-        if data.n_rows <= CANONICAL_ROWS:
-            data, inverse = canonical(data.in_memory())
-        fitted = fit(data, request, rng, workers, names, report)
-        self.model_ = KernelModel(
-            basis=fitted.basis,
-            units=fitted.units,
-            theta=fitted.solution.theta,
-            b=fitted.solution.b,
-            C=fitted.C,
-            classes=classes,
-            flat=flat,
-            feature_names=None if names is None else tuple(names.tolist()),
-            trained_by=training_record(self),
-        )
-        self._publish(fitted, data.coding, inverse, flat)
-        if not fitted.training.converged:
-            warnings.warn(fitted.training.status, ConvergenceWarning, stacklevel=3)
-
-    def _publish(self, fitted: Fitted, targets: Targets, inverse: IntArray | None, flat: bool) -> None:
-        """The attributes of a fit on rows that `inverse` says where to find, if they were sorted."""
-        training, loo = fitted.training, fitted.loo
-        self.n_units_ = len(fitted.units)
-        self.n_iter_ = training.n_iter
-        self.history_ = training.history
-        self.status_ = training.status
-        self.C_ = fitted.C
-        self.pull_ = fitted.pull
-        self.selection_ = fitted.selection
-        self.loo_error_ = float(np.average(targets.row_errors(loo.T, loo.outputs), weights=loo.s))
-        if inverse is None:
-            self.loo_rows_, residuals = fitted.loo_rows, loo.residuals
-        else:
-            position = np.full(int(inverse.max()) + 1, -1)
-            position[fitted.loo_rows] = np.arange(len(fitted.loo_rows))
-            self.loo_rows_ = np.flatnonzero(position[inverse] >= 0)
-            residuals = loo.residuals[position[inverse[self.loo_rows_]]]
-        residuals = targets.decode_residuals(residuals)
-        self.loo_residuals_ = residuals[:, 0] if flat else residuals
+            yield Run(workers, report.rows), report
 
     def _request(self, n_features: int) -> Request:
         """The parameters, checked, with None for what is to be chosen."""
         known = known_bases()
         if isinstance(self.basis, str) and self.basis == "auto":
-            bases = tuple(known[name]() for name in AUTO_BASES)
+            bases = tuple(known[name]() for name in policy.AUTO_BASES)
         else:
             bases = (check_part("basis", self.basis, Basis, known, word="auto"),)
         centers = None
@@ -245,15 +284,41 @@ class LowRankLSSVM(BaseEstimator):
             check_choice("init", self.init, ["k-medoids"])
         else:
             centers = check_centers(self.init, self.n_units, n_features)
+        trainer = check_part("trainer", self.trainer, Trainer, TRAINERS)
+        pull = trainer.pull
         return Request(
             bases=bases,
-            trainer=check_part("trainer", self.trainer, Trainer, TRAINERS),
+            trainer=trainer,
             n_units=_unless("auto", self.n_units, lambda: check_count("n_units", self.n_units, 1, "auto")),
             C=_unless("loo", self.C, lambda: check_positive("C", self.C, "loo")),
+            pull=None if pull is None else _unless("loo", pull, lambda: check_positive("pull", pull, "loo")),
             shape=_unless("auto", self.shape, lambda: check_positive("shape", self.shape, "auto")),
             centers=centers,
             standardize=bool(self.standardize),
+            max_samples=self._max_samples(),
         )
+
+    def _max_samples(self) -> int | str | None:
+        if self.max_samples is None or (isinstance(self.max_samples, str) and self.max_samples == "auto"):
+            return self.max_samples
+        return check_count("max_samples", self.max_samples, 1, "auto")
+
+
+def _facts(fitted: Fitted, n_rows: int, outputs: Outputs, expected: ExpectedError) -> Facts:
+    """What is worth keeping of the training data."""
+    columns, d = fitted.columns, len(fitted.columns.mean)
+    moments, none = fitted.moments, np.zeros(outputs.n_outputs)
+    deviation, _ = outputs.decode(np.sqrt(moments.tt / moments.weight)[None], none)
+    theta = fitted.solution.theta
+    return Facts(
+        n_rows=n_rows,
+        low=columns.low,
+        high=columns.high,
+        deviation=columns.spread(),
+        influence=influence(fitted.expansion, theta, fitted.some_rows, [slice(i, i + 1) for i in range(d)]),
+        variance=deviation[0] ** 2,
+        expected=expected,
+    )
 
 
 def _unless(word: str, value: Any, check: Callable[[], Number]) -> Number | None:

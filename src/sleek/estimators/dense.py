@@ -33,7 +33,8 @@ from sleek._runtime.checks import (
 )
 from sleek._runtime.memory import machine_memory
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.outputs.outputs import ClassTargets, decide
+from sleek.outputs.classes import ClassOutputs
+from sleek.outputs.labels import Labels
 
 KERNELS = ("laplacian", "linear", "poly", "rbf")
 PREDICT_ROWS = 1024  # rows of the kernel matrix held at a time when predicting
@@ -149,21 +150,18 @@ class LSSVC(ClassifierMixin, _DenseLSSVM):
             X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
             check_classification_targets(y)
             X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
-            self.classes_, codes = np.unique(y, return_inverse=True)
+            self.classes_ = np.unique(y)
             check_classes(self.classes_)
-            self._solve(X, ClassTargets(len(self.classes_)).encode(codes), s)
+            self._solve(X, ClassOutputs(self.classes_).encode(Labels.of(y)), s)
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
         """The outputs: (n_samples,) for two classes, else (n_samples, n_classes)."""
-        Y = self._outputs(X)
-        return Y[:, 0] if Y.shape[1] == 1 else Y
+        return ClassOutputs(self.classes_).scores(self._outputs(X))
 
     def predict(self, X: Any) -> AnyArray:
         """Predict a class label for each row."""
-        codes = decide(self._outputs(X))
-        labels: AnyArray = self.classes_[codes]
-        return labels
+        return ClassOutputs(self.classes_).answer(self._outputs(X))
 
 
 class LSSVR(MultiOutputMixin, RegressorMixin, _DenseLSSVM):

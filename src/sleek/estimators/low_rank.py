@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from sleek._runtime.checks import (
-    check_alone,
-    check_classes,
-    check_n_jobs,
-    check_weights,
-    rows_that_count,
-    warn_of_outliers,
-)
-from sleek._runtime.threads import Workers
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases.base import Basis
-from sleek.estimators.base import FLOATS, LowRankLSSVM
-from sleek.outputs.outputs import ClassTargets, RealTargets, classes_and_codes
-from sleek.rows.files import ParquetSource
-from sleek.rows.files.predicting import accuracy, r_squared
-from sleek.rows.files.survey import survey_classes, survey_numbers
-from sleek.rows.source import ArraySource, RowsAtHand
+from sleek.estimators.base import LowRankLSSVM
+from sleek.outputs.base import Outputs
+from sleek.outputs.classes import ClassOutputs
+from sleek.outputs.numbers import NumberOutputs
+from sleek.rows.open import has_targets
+from sleek.rows.outliers import warn_of_outlier_targets
+from sleek.rows.rows import Rows, Run, Survey
 from sleek.trainers.base import Trainer
 
 
@@ -59,8 +47,12 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
     standardize : bool, default=True
         Train on features of mean 0 and variance 1. The scaling is folded into the units afterwards, so the
         model speaks raw units either way.
+    max_samples : int, "auto" or None, default="auto"
+        On how many rows the units are learnt: "auto" takes a random sample that grows as long as growing pays
+        (`sleek.fit.growth` states the rule), a number is the most it may have, and None learns them on all rows.
+        The weights of the units are always solved on all rows.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied with `sample_weight`.
+        How much rows of each class matter; "balanced" lets all classes weigh the same.
     n_jobs : int, default=None
         Threads over blocks of rows; None means 1, -1 all cores. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -71,10 +63,10 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
     Attributes
     ----------
     model_ : KernelModel
-        The frozen model, which does the predicting; ``model_.units`` are the units of any basis.
+        The frozen model, which does the predicting; ``model_.parts`` are the units of any basis.
     centers_, shapes_ : arrays of shape (n_units, n_features)
         Location and sharpness of the units, in raw units (not for "sigmoidal").
-    coef_ : array of shape (n_outputs, n_units)
+    unit_weights_ : array of shape (n_outputs, n_units)
     intercept_ : array of shape (n_outputs,)
     n_units_, n_iter_ : int
     history_ : dict of lists
@@ -85,12 +77,18 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
         The penalties, given or chosen.
     selection_ : dict of lists
         What was tried, as columns of a table; empty if nothing was left to choose.
-    loo_error_ : float
-        The error to expect on new rows, by leave-one-out over all learnt numbers: the share of mistakes.
-    loo_residuals_ : array of shape (n_loo,) or (n_loo, n_outputs)
-        The leave-one-out residuals behind it, target minus output.
-    loo_rows_ : array of shape (n_loo,)
-        The rows of X that they belong to: all, or a sample of 2,000 different rows.
+    expected_error_, expected_error_std_ : float
+        The error to expect on new rows, the share of mistakes, and its standard error.
+    expected_error_method_ : str
+        How it was found: by "leave-one-out" over all learnt numbers, "refitted folds" or "rows held out".
+    left_out_residuals_ : array of shape (n_left_out,) or (n_left_out, n_outputs)
+        The residuals behind it, target minus what is put out by a model that has not seen the row.
+    left_out_rows_ : array of shape (n_left_out,)
+        The rows of X that they belong to: all, or a sample.
+    feature_importances_ : array of shape (n_features,)
+        How much the outputs depend on each feature; they add up to 1.
+    moments_ : Moments
+        The sums over rows that the weights of the units were solved from.
     classes_ : array of labels
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -102,11 +100,13 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
     >>> from sleek.datasets import make_ripley
     >>> X, y = make_ripley(1250, random_state=0)
     >>> model = LowRankLSSVC(random_state=0).fit(X[:250], y[:250])
-    >>> bool(model.score(X[250:], y[250:]) > 0.9), bool(model.loo_error_ < 0.11), model.n_units_ <= 30
+    >>> bool(model.score(X[250:], y[250:]) > 0.9), bool(model.expected_error_ < 0.13), model.n_units_ <= 30
     (True, True, True)
     >>> LowRankLSSVC(4, basis="robust_rbf", C=10.0, random_state=0).fit(X, y).centers_.shape
     (4, 2)
     """
+
+    outputs_kind: ClassVar[type[Outputs]] = ClassOutputs
 
     def __init__(
         self,
@@ -118,6 +118,7 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
         shape: float | str = "auto",
         init: str | AnyArray = "k-medoids",
         standardize: bool = True,
+        max_samples: int | str | None = "auto",
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -131,58 +132,33 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
             shape=shape,
             init=init,
             standardize=standardize,
+            max_samples=max_samples,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
         )
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train on rows `X` with class labels `y`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or ParquetSource
-            A `ParquetSource` has labels and weights with it.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 2 counts as two rows; a row of weight 0 is left out.
-        """
-        with self._at_work() as (workers, report):
-            if isinstance(X, ParquetSource):
-                self._surveyed(X, y, sample_weight)
-                survey = survey_classes(X, workers, report.rows)
-                self.classes_, factor = survey.classes, survey.class_factor(self.class_weight)
-                data: RowsAtHand = survey.rows(factor, workers, report.rows)
-            else:
-                data = self._arrays(X, y, sample_weight, workers)
-            self._train(data, self.classes_, len(self.classes_) == 2, workers, report)
-        return self
-
-    def _arrays(self, X: Any, y: Any, sample_weight: Any, workers: Workers) -> ArraySource:
-        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
-        check_classification_targets(y)
-        X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
-        self.classes_, codes = classes_and_codes(y)
-        check_classes(self.classes_)
-        if self.class_weight is not None:
-            X, codes, s = rows_that_count(X, codes, s * compute_sample_weight(self.class_weight, y))
-        return ArraySource(X, codes, s, ClassTargets(len(self.classes_)), workers)
+    def _learn_outputs(self, rows: Rows, survey: Survey, run: Run) -> Outputs:
+        outputs = ClassOutputs.learn(survey.targets, rows.flat_targets, self.class_weight)
+        self.classes_ = outputs.classes
+        return outputs
 
     def decision_function(self, X: Any) -> FloatArray:
         """The model's outputs: (n_samples,) for two classes, else (n_samples, n_classes).
 
         Above zero speaks for ``classes_[1]``; with more classes the largest output wins.
         """
-        return self._evaluated(X, self._model().decision_function)
+        model = self._model()
+
+        def scores(rows: AnyArray, n_jobs: int = 1) -> FloatArray:
+            return model.outputs.scores(model.outputs_unchecked(rows, n_jobs))
+
+        return self._evaluated(X, scores)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The share of rows classified right; a `ParquetSource` has labels and weights with it."""
-        if isinstance(X, ParquetSource):
-            check_alone(y, sample_weight)
-            model, n_jobs = self._model(), check_n_jobs(self.n_jobs)
-            return accuracy(self._checked(X), model.predict, self.classes_, n_jobs=n_jobs)
-        return float(super().score(X, y, sample_weight))
+        """The share of rows classified right; `Rows`, such as `Files`, have labels and weights with them."""
+        return self._score(X, y, sample_weight) if has_targets(X) else float(super().score(X, y, sample_weight))
 
 
 class LowRankLSSVR(MultiOutputMixin, RegressorMixin, LowRankLSSVM):
@@ -192,8 +168,7 @@ class LowRankLSSVR(MultiOutputMixin, RegressorMixin, LowRankLSSVM):
     variance during training. Several targets share the units and have one column of θ each.
 
     Parameters and attributes are those of `LowRankLSSVC`, but for `class_weight` and `classes_`; the
-    `loo_error_` is
-    the mean squared error.
+    `expected_error_` is the mean squared error.
 
     Examples
     --------
@@ -205,41 +180,12 @@ class LowRankLSSVR(MultiOutputMixin, RegressorMixin, LowRankLSSVM):
     True
     """
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train on rows `X` with targets `y`.
+    outputs_kind: ClassVar[type[Outputs]] = NumberOutputs
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or ParquetSource
-            A `ParquetSource` has targets and weights with it.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 2 counts as two rows; a row of weight 0 is left out.
-        """
-        with self._at_work() as (workers, report):
-            if isinstance(X, ParquetSource):
-                self._surveyed(X, y, sample_weight)
-                survey = survey_numbers(X, workers, report.rows)
-                survey.warn_of_outliers(workers)
-                data: RowsAtHand = survey.rows(workers, report.rows)
-                flat = isinstance(X.target, str)
-            else:
-                data, flat = self._arrays(X, y, sample_weight, workers)
-            self._train(data, None, flat, workers, report)
-        return self
-
-    def _arrays(self, X: Any, y: Any, sample_weight: Any, workers: Workers) -> tuple[ArraySource, bool]:
-        X, y = validate_data(
-            self, X, y, dtype=FLOATS, ensure_min_samples=2, multi_output=True, y_numeric=True
-        )
-        X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
-        Y = np.asarray(y, dtype=np.float64).reshape(len(X), -1)
-        warn_of_outliers(Y, s)
-        return ArraySource(X, Y, s, RealTargets.of(Y, s), workers), y.ndim == 1
+    def _learn_outputs(self, rows: Rows, survey: Survey, run: Run) -> Outputs:
+        warn_of_outlier_targets(rows, survey.targets, survey.weights.n_rows, survey.weights.heaviest, run)
+        return super()._learn_outputs(rows, survey, run)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """R², the share of variance explained; a `ParquetSource` has targets and weights with it."""
-        if isinstance(X, ParquetSource):
-            check_alone(y, sample_weight)
-            return r_squared(self._checked(X), self._model().predict, n_jobs=check_n_jobs(self.n_jobs))
-        return float(super().score(X, y, sample_weight))
+        """R², the share of variance explained; `Rows`, such as `Files`, have targets and weights with them."""
+        return self._score(X, y, sample_weight) if has_targets(X) else float(super().score(X, y, sample_weight))

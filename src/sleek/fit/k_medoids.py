@@ -10,24 +10,21 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from sleek._runtime.types import FloatArray, IntArray
+from sleek.fit import policy
 from sleek.rows.sample import Sample
 
-SAMPLE_ROWS = 1000  # rows that k-medoids sees at most, or ROWS_PER_UNIT for each medoid if that is more
-ROWS_PER_UNIT = 10
-RESTARTS = 3  # for few medoids: one start ended up to 2.5 % above the best known loss, three within 0.3 %
-FEW = 15  # with more medoids local minima differ by less than 1 %, and one start will do
 CANDIDATES = 32  # candidate medoids examined together
 
 
 def distinct_rows(
-    sample: Sample, n_units: int, seed: int, enough: int = SAMPLE_ROWS
+    sample: Sample, n_units: int, seed: int, enough: int = policy.MEDOID_ROWS
 ) -> tuple[FloatArray, FloatArray]:
     """The distinct rows among enough of a sample to place `n_units`, and the weight of each.
 
     They come sorted, so that neither the order of the rows nor writing a row twice instead of giving it
     weight two makes a difference.
     """
-    sample = sample.smallest(max(enough, ROWS_PER_UNIT * n_units), seed)
+    sample = sample.smallest(max(enough, policy.MEDOID_ROWS_PER_UNIT * n_units), seed)
     rows, inverse = np.unique(sample.rows.X, axis=0, return_inverse=True)
     weights = np.zeros(len(rows))
     np.add.at(weights, inverse.ravel(), sample.rows.s)
@@ -47,7 +44,7 @@ def k_medoids(rows: FloatArray, weights: FloatArray, n_medoids: int, rng: np.ran
     if n_medoids == len(rows):
         return np.arange(len(rows))
     best_loss, best = np.inf, np.arange(n_medoids)
-    for _ in range(RESTARTS if n_medoids <= FEW else 1):
+    for _ in range(policy.MEDOID_RESTARTS if n_medoids <= policy.FEW_MEDOIDS else 1):
         medoids, loss = _swap_until_stable(rows, weights, _seed(rows, weights, n_medoids, rng))
         if loss < best_loss * (1 - 1e-12):  # a tie goes to the earlier start, whatever the rounding
             best_loss, best = loss, medoids

@@ -30,6 +30,14 @@ def _for_loops(X: AnyArray, centers: AnyArray) -> Any:
     return _implementation(X.size * len(centers) >= COMPILED_FROM)
 
 
+def _for_boxes(X: AnyArray, lows: AnyArray) -> Any:
+    if X.size * len(lows) < COMPILED_FROM:
+        return reference
+    from sleek.kernels import boxes_compiled
+
+    return boxes_compiled
+
+
 def _for_products(X: AnyArray) -> Any:
     return _implementation(len(X) >= LARGE_BLOCK)
 
@@ -46,6 +54,20 @@ def absolute_distance_vjp(
     """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j of absolute distances."""
     d_centers, d_shapes = _for_loops(X, centers).absolute_distance_vjp(X, centers, shapes, dZ)
     return d_centers, d_shapes
+
+
+def box_distance(X: AnyArray, lows: AnyArray, highs: AnyArray, below: AnyArray, above: AnyArray) -> AnyArray:
+    """Z_nj = Σ_i above_ji (x_ni - high_ji)₊ + below_ji (low_ji - x_ni)₊."""
+    Z: AnyArray = _for_boxes(X, lows).box_distance(X, lows, highs, below, above)
+    return Z
+
+
+def box_distance_vjp(
+    X: AnyArray, lows: AnyArray, highs: AnyArray, below: AnyArray, above: AnyArray, dZ: AnyArray
+) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
+    """Σ_n dZ_nj ∂Z_nj/∂λ_j of distances to boxes for λ = lows, highs, below and above."""
+    d_lows, d_highs, d_below, d_above = _for_boxes(X, lows).box_distance_vjp(X, lows, highs, below, above, dZ)
+    return d_lows, d_highs, d_below, d_above
 
 
 def squared_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArray:

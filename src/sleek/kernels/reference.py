@@ -48,6 +48,48 @@ def absolute_distance_vjp(
     return d_centers, d_shapes
 
 
+def box_distance(X: AnyArray, lows: AnyArray, highs: AnyArray, below: AnyArray, above: AnyArray) -> AnyArray:
+    """Z_nj = Σ_i above_ji (x_ni - high_ji)₊ + below_ji (low_ji - x_ni)₊, in O(n·m·d) time and O(n·m) memory.
+
+    >>> lows, highs, below, above = np.array([[[0.0, 5.0]], [[0.5, 5.0]], [[9.0, 1.0]], [[4.0, 9.0]]])
+    >>> box_distance(np.array([[1.0, 2.0]]), lows, highs, below, above)
+    array([[5.]])
+    """
+    low, high, q, p = (array.astype(X.dtype, copy=False) for array in (lows, highs, below, above))
+    if X.size * len(low) <= SMALL:
+        under, over = low - X[:, None, :], X[:, None, :] - high  # (n, m, d)
+        small: AnyArray = np.einsum("nmd,md->nm", np.maximum(under, 0, out=under), q)
+        small += np.einsum("nmd,md->nm", np.maximum(over, 0, out=over), p)
+        return small
+    Z = np.zeros((len(X), len(low)), X.dtype)
+    for i, x in enumerate(X.T[:, :, None]):
+        for outside, sharpness in ((low[:, i] - x, q[:, i]), (x - high[:, i], p[:, i])):  # (n, m)
+            np.maximum(outside, 0, out=outside)
+            outside *= sharpness
+            Z += outside
+    return Z
+
+
+def box_distance_vjp(
+    X: AnyArray, lows: AnyArray, highs: AnyArray, below: AnyArray, above: AnyArray, dZ: AnyArray
+) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
+    """Σ_n dZ_nj ∂Z_nj/∂λ_j for λ = lows, highs, below and above, each (m, d).
+
+    ∂Z/∂low = below·[x < low], ∂Z/∂high = -above·[x > high], ∂Z/∂below = (low - x)₊, ∂Z/∂above = (x - high)₊.
+    """
+    low, high = lows.astype(X.dtype, copy=False), highs.astype(X.dtype, copy=False)
+    d_lows, d_highs, d_below, d_above = (np.empty(lows.shape) for _ in range(4))
+    for i, x in enumerate(X.T[:, :, None]):
+        under, over = np.maximum(low[:, i] - x, 0), np.maximum(x - high[:, i], 0)  # (n, m)
+        d_lows[:, i] = np.einsum("nm,nm->m", dZ, np.sign(under))
+        d_highs[:, i] = np.einsum("nm,nm->m", dZ, np.sign(over))
+        d_below[:, i] = np.einsum("nm,nm->m", dZ, under)
+        d_above[:, i] = np.einsum("nm,nm->m", dZ, over)
+    d_lows *= below
+    d_highs *= -above
+    return d_lows, d_highs, d_below, d_above
+
+
 def squared_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArray:
     """Z_nj = Σ_i shapes_ji (x_ni - c_ji)², as two matrix products, in O(n·m·d) time and O(n·(m + d)) memory.
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sleek._runtime.checks import check_rows
 from sleek._runtime.types import FloatArray
+from sleek.model.given import rows_of
 from sleek.model.kernel_model import KernelModel
 
 SHOWN_ROWS = 5  # printed in full
@@ -134,14 +134,19 @@ class Explanation:
 
 def explain(model: KernelModel, X: Any) -> Explanation:
     """The explanation of a row or several, in O(n·n_units·n_features) time; see `KernelModel.explain`."""
-    rows = check_rows(X, model.n_features, model.feature_names)
+    rows = rows_of(model, X, one_row=True).astype(np.float64, copy=False)
     Phi = model.features(rows)
     contributions = Phi[:, :, None] * model.theta  # (n, m, k)
     outputs = contributions.sum(axis=1) + model.b
-    formula = model.basis.formula
+    formulas = [part.basis.formula for part in model.parts]
     slopes = intercepts = None
-    if formula is not None:
-        slopes = np.einsum("mk,nmd->nkd", model.theta, formula.gradient(rows, model.units))
+    if None not in formulas:
+        gradients = [
+            formula.gradient(rows, part.units)
+            for part, formula in zip(model.parts, formulas, strict=True)
+            if formula is not None
+        ]
+        slopes = np.einsum("mk,nmd->nkd", model.theta, np.concatenate(gradients, axis=1))
         intercepts = outputs - np.einsum("nkd,nd->nk", slopes, rows)
     return Explanation(
         rows=rows,
@@ -149,20 +154,13 @@ def explain(model: KernelModel, X: Any) -> Explanation:
         contributions=contributions,
         b=model.b,
         outputs=outputs,
-        predictions=model.predict(rows),
+        predictions=model.predict_unchecked(rows),
         slopes=slopes,
         intercepts=intercepts,
-        exact=formula is not None and formula.is_piecewise_linear(),
-        feature_names=model.feature_names or tuple(f"x{i}" for i in range(model.n_features)),
-        output_names=_output_names(model),
+        exact=all(formula is not None and formula.is_piecewise_linear() for formula in formulas),
+        feature_names=model.names_of_features,
+        output_names=model.outputs.names,
     )
-
-
-def _output_names(model: KernelModel) -> tuple[str, ...]:
-    if model.classes is None:
-        return ("y",) if model.flat else tuple(f"y{k}" for k in range(len(model.b)))
-    labels = [str(label) for label in model.classes.tolist()]
-    return (f"for {labels[1]}",) if len(labels) == 2 else tuple(f"for {label}" for label in labels)
 
 
 def _say(number: Any) -> str:

@@ -11,12 +11,15 @@ import numpy as np
 
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.bases.base import Basis, Units
-from sleek.outputs.outputs import decide
+from sleek.bases.expansion import Expansion, Part
+from sleek.bases.units import Units
+from sleek.model.given import rows_of
+from sleek.outputs.base import Outputs
 from sleek.rows.source import rows_per_block
 
 if TYPE_CHECKING:
     from sleek.model.explanation import Explanation
+    from sleek.model.facts import Facts
     from sleek.tables.columns import Inputs
 
 
@@ -24,25 +27,24 @@ if TYPE_CHECKING:
 class KernelModel:
     """y(x) = Σ_j θ_j φ_j(x) + b, with read-only arrays: the only thing that predicts.
 
-    It trusts its input: `X` must be a finite (n, d) array of numbers. The estimators check before they call.
-    O(n·n_units·d) time; memory beyond input and output does not grow with n.
+    O(n·n_units·n_features) time; memory beyond input and output does not grow with n.
 
     Attributes
     ----------
-    basis : Basis
-    units : Units
-        Centres and shapes in raw units, whether or not features were standardised for training.
+    parts : tuple of Part
+        The bases and their units, in raw units, whether or not features were standardised for training.
     theta : array of shape (n_units, n_outputs)
+        What each unit weighs in each output; units are numbered through all parts.
     b : array of shape (n_outputs,)
     C : float
-    classes : array or None
-        The labels of a classifier in the order of the outputs; None for regression.
-    flat : bool
-        Whether outputs are one column that users expect as a 1D array.
+    outputs : Outputs
+        What the outputs mean: `ClassOutputs` with the labels, or `NumberOutputs`.
     feature_names : tuple of str or None
     inputs : Inputs or None
-        How the columns of a table become features, if the model was trained on a table. It is saved and
-        exported with the model; the methods here take features, ``model.inputs.transform(table)``.
+        How the columns of a table become features, if the model was trained on a table. It is saved and exported
+        with the model.
+    facts : Facts or None
+        What training knew of the data: ranges, influence of columns, the error to expect.
     trained_by : mapping or None
         What trained the model: names, versions and settings, as plain values.
     metadata : mapping
@@ -56,95 +58,83 @@ class KernelModel:
     >>> model = LowRankLSSVC(4, basis="robust_rbf", random_state=0).fit(X, y).model_
     >>> model
     KernelModel(4 robust_rbf units, 2 features, classes [0, 1])
-    >>> model.kernel(X[:2], X[:3]).shape
-    (2, 3)
+    >>> model.parts[0].units["centers"].shape, model.kernel(X[:2], X[:3]).shape
+    ((4, 2), (2, 3))
     """
 
-    basis: Basis
-    units: Units
+    expansion: Expansion
     theta: FloatArray
     b: FloatArray
     C: float
-    classes: AnyArray | None
-    flat: bool
+    outputs: Outputs
     feature_names: tuple[str, ...] | None = None
     inputs: Inputs | None = None
+    facts: Facts | None = None
     trained_by: Mapping[str, Any] | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for array in (*self.units.arrays.values(), self.theta, self.b):
-            array.flags.writeable = False
+        own = self.expansion.map(lambda part: Units({n: _frozen(a) for n, a in part.units.arrays.items()}))
+        for name, value in {"expansion": own, "theta": _frozen(self.theta), "b": _frozen(self.b)}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The bases and their units."""
+        return self.expansion.parts
+
+    @property
+    def n_units(self) -> int:
+        """The number of units of all parts."""
+        return len(self.theta)
 
     @property
     def n_features(self) -> int:
         """The number of features of a row."""
-        return int(next(iter(self.units.arrays.values())).shape[1])
+        for part in self.parts:
+            for parameter in part.basis.parameters:
+                if "feature" in parameter.axes:
+                    return int(part.units[parameter.name].shape[parameter.axes.index("feature")])
+        raise ValueError(f"None of the bases {self.expansion.name} declares a parameter with the axis 'feature'.")
+
+    @property
+    def names_of_features(self) -> tuple[str, ...]:
+        """The features' own names, or x0, x1, …"""
+        return self.feature_names or tuple(f"x{i}" for i in range(self.n_features))
 
     def features(self, X: AnyArray) -> FloatArray:
-        """Phi (n, n_units): the value of every unit at every row, in float32 for float32 rows."""
+        """Phi (n, n_units): the value of every unit at every row, in float32 for float32 rows; unchecked."""
         X = np.asarray(X)
         if X.dtype != np.float32:
             X = X.astype(np.float64, copy=False)
-        return self.basis.features(X, self.units)
+        return self.expansion.features(X)
 
     def kernel(self, A: AnyArray, B: AnyArray) -> FloatArray:
         """The learnt low rank kernel k(a, b) = Σ_j φ_j(a) φ_j(b) for all pairs of rows."""
-        K: FloatArray = self.features(A) @ self.features(B).T
+        K: FloatArray = self.features(rows_of(self, A)) @ self.features(rows_of(self, B)).T
         return K
 
-    def decision_function(self, X: AnyArray, n_jobs: int = 1) -> FloatArray:
-        """The outputs y(x): (n,) for two classes or one number, else (n, n_outputs); on `n_jobs` threads."""
-        Y = self._outputs(X, n_jobs)
-        return Y[:, 0] if self.flat else Y
-
-    def predict(self, X: AnyArray, n_jobs: int = 1) -> AnyArray:
-        """Class labels, or the predicted numbers; on `n_jobs` threads."""
-        Y = self._outputs(X, n_jobs)
-        if self.classes is not None:
-            return self.classes[decide(Y)]
-        return Y[:, 0] if self.flat else Y
-
-    def save(self, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None) -> None:
-        """Write the model as JSON, which `sleek.load` reads back to the bit; see docs/format.md.
-
-        The file is written beside `path` and then renamed, so that nobody ever reads half of it.
+    def decision_function(self, X: Any, n_jobs: int = 1) -> FloatArray:
+        """The outputs y(x): (n,) for two classes or one number, else (n, n_outputs); on `n_jobs` threads.
 
         Parameters
         ----------
-        path : path of the file
-        metadata : mapping of plain values, default: the model's own
-            What else to keep with the model.
+        X : array-like of shape (n_samples, n_features), or a table
+            A table (a data frame, or a dictionary of columns) is read by the names of its columns.
+        n_jobs : int, default=1
         """
-        from sleek.model.json_file import save
+        return self.outputs.scores(self.outputs_unchecked(rows_of(self, X), n_jobs))
 
-        save(self, path, metadata)
+    def predict(self, X: Any, n_jobs: int = 1) -> AnyArray:
+        """Class labels, or the predicted numbers; parameters are those of `decision_function`."""
+        return self.predict_unchecked(rows_of(self, X), n_jobs)
 
-    def export(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write the model as a program, in the language that the path ends in; see docs/export.md.
+    def predict_unchecked(self, X: AnyArray, n_jobs: int = 1) -> AnyArray:
+        """The same for a finite float array (n, n_features), without a look at it: a few microseconds a row."""
+        return self.outputs.answer(self.outputs_unchecked(X, n_jobs))
 
-        Parameters
-        ----------
-        path : path ending in .onnx, .h, .sql or .py
-        **options
-            Those of `to_onnx`, `to_c`, `to_sql` or `to_python` of `sleek.export`.
-        """
-        from sleek.export import write
-
-        write(self, path, **options)
-
-    def explain(self, X: AnyArray) -> Explanation:
-        """What every unit contributes to the outputs for a row or several, and the model's slopes there.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_features,) or (n_samples, n_features)
-        """
-        from sleek.model.explanation import explain
-
-        return explain(self, X)
-
-    def _outputs(self, X: AnyArray, n_jobs: int) -> FloatArray:
+    def outputs_unchecked(self, X: AnyArray, n_jobs: int = 1) -> FloatArray:
+        """The outputs (n, n_outputs) for a finite float array, without a look at it."""
         size = rows_per_block(len(X))
         if len(X) <= size:
             return self._block_outputs(X)
@@ -161,11 +151,56 @@ class KernelModel:
         Y: FloatArray = self.features(X) @ self.theta
         Y += self.b
         return Y
+    def save(self, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None) -> None:
+        """Write the model as JSON, which `sleek.load` reads back to the bit; see docs/format.md.
+
+        The file is written beside `path` and then renamed, so that nobody ever reads half of it.
+
+        Parameters
+        ----------
+        path : path of the file
+        metadata : mapping of plain values, default: the model's own
+            What else to keep with the model.
+        """
+        from sleek.model.saving import save
+
+        save(self, path, metadata)
+
+    def export(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write the model as a program, in the language that the path ends in; see docs/export.md.
+
+        Parameters
+        ----------
+        path : path ending in .onnx, .h, .sql or .py
+        **options
+            Those of `to_onnx`, `to_c`, `to_sql` or `to_python` of `sleek.export`.
+        """
+        from sleek.export import write
+
+        write(self, path, **options)
+
+    def explain(self, X: Any) -> Explanation:
+        """What every unit contributes to the outputs for a row or several, and the model's slopes there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_features,) or (n_samples, n_features)
+        """
+        from sleek.model.explanation import explain
+
+        return explain(self, X)
 
     def __repr__(self) -> str:
-        task = f"classes {self.classes.tolist()}" if self.classes is not None else f"{len(self.b)} outputs"
-        return f"KernelModel({len(self.units)} {self.basis.name} units, {self.n_features} features, {task})"
+        return f"KernelModel({self.expansion}, {self.n_features} features, {self.outputs})"
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()  # NumPy does not keep the read-only flag in a pickle
+
+
+def _frozen(array: FloatArray) -> FloatArray:
+    """A read-only array; one that somebody else could write to is copied."""
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array

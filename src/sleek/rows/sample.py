@@ -12,21 +12,21 @@ import numpy as np
 
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.bases.base import Scaling
 from sleek.kernels import LARGE_BLOCK
-from sleek.outputs.outputs import Targets
-from sleek.rows.source import Block, ReducibleBlocks, Source
+from sleek.outputs.base import Outputs
+from sleek.rows.scaling import Scaling
+from sleek.rows.source import Block, RandomAccess, Source
 
 CHUNK = 2**20  # row numbers whose keys are computed at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Sample(ReducibleBlocks):
+class Sample(RandomAccess):
     """Some rows of another source, in order, held in memory."""
 
     seed: int
     workers: Workers
-    targets: Targets
+    coding: Outputs
     numbers: IntArray  # (n,) of the rows in the original source
     rows: Block
     block_rows: int | None = None
@@ -38,24 +38,24 @@ class Sample(ReducibleBlocks):
         One pass over the rows, in O(size) memory.
         """
         numbers, _ = chosen_rows(source.n_rows, size, 0, seed)
-        return cls(seed, workers, source.coding, numbers, source.rows_at(numbers))
+        return cls(seed, workers, source.outputs, numbers, source.rows_at(numbers))
 
     @property
     def n_rows(self) -> int:
         return len(self.rows)
 
     @property
-    def coding(self) -> Targets:
-        return self.targets
+    def outputs(self) -> Outputs:
+        return self.coding
 
     def block(self, start: int, n_rows: int) -> Block:
         return self.rows.take(start, slice(start, start + n_rows))
 
-    def take(self, rows: AnyArray, s: FloatArray | None = None) -> Sample:
-        """Some of the sample's rows, with other weights if given."""
+    def take(self, rows: AnyArray, copies: FloatArray | None = None) -> Sample:
+        """Some of the sample's rows, or as many copies of each as are given."""
         block = self.rows.take(0, rows)
-        if s is not None:
-            block = replace(block, s=s)
+        if copies is not None:
+            block = replace(block, s=block.s / block.copies * copies, copies=copies)
         return replace(self, numbers=self.numbers[rows], rows=block)
 
     def smallest(self, size: int, seed: int | None = None) -> Sample:
@@ -77,8 +77,9 @@ class Sample(ReducibleBlocks):
 
     def with_weight(self, total: float) -> Sample:
         """The same rows, weighing as much as the rows they stand for."""
-        s = self.rows.s * (total / self.rows.s.sum())
-        return replace(self, rows=replace(self.rows, s=s))
+        factor = total / self.rows.s.sum()
+        rows = replace(self.rows, s=self.rows.s * factor, copies=self.rows.copies * factor)
+        return replace(self, rows=rows)
 
 
 def chosen_rows(n_rows: int, size: int, held: int, seed: int) -> tuple[IntArray, IntArray]:

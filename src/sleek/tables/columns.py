@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray
+from sleek.tables.frames import column_names, column_of
 
 Table = Mapping[str, "AnyArray | Sequence[Any]"]  # column name → one value per row
 
@@ -130,9 +131,9 @@ class Inputs:
             Taken as categories even if they hold numbers, such as codes.
         """
         columns, refusals = [], []
-        for name in table:
+        for name in column_names(table) or []:
             try:
-                columns.append(_learn_column(name, table[name], name in categories))
+                columns.append(_learn_column(name, column_of(table, name), name in categories))
             except ValueError as refusal:
                 refusals.append(str(refusal))
         if refusals:
@@ -141,20 +142,21 @@ class Inputs:
 
     def transform(self, table: Table) -> FloatArray:
         """X (n, n_features): the features of the rows; columns that the model does not read are ignored."""
-        names = list(table)
+        names = column_names(table) or []
         absent = [column.name for column in self.columns if column.name not in names]
         if absent:
             near = get_close_matches(absent[0], names, n=1)
             hint = f" Is {near[0]!r} meant?" if near else ""
             raise ValueError(f"The table has no column {', '.join(map(repr, absent))}.{hint}")
-        lengths = {column.name: len(table[column.name]) for column in self.columns}
+        values = {column.name: column_of(table, column.name) for column in self.columns}
+        lengths = {name: len(array) for name, array in values.items()}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"All columns must be of one length, got {lengths}.")
         X = np.empty((next(iter(lengths.values()), 0), len(self.feature_names)))
         begin = 0
         for column in self.columns:
             end = begin + len(column.feature_names)
-            X[:, begin:end] = column.encode(table[column.name])
+            X[:, begin:end] = column.encode(values[column.name])
             begin = end
         return X
 

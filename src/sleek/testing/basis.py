@@ -17,7 +17,9 @@ import numpy as np
 from sklearn.base import clone
 
 from sleek._runtime.types import FloatArray
-from sleek.bases.base import Basis, Scaling, Units
+from sleek.bases.base import Basis
+from sleek.bases.units import Units
+from sleek.rows.scaling import Scaling
 
 N, M, D = 40, 5, 3
 

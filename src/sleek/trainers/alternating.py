@@ -11,20 +11,20 @@ any N×N matrix. The dual variables are never solved for: a∘t = C·s·(t - y).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
 from sleek._runtime.checks import check_choice, check_count, check_positive
+from sleek._runtime.sums import Sums
 from sleek._runtime.types import FloatArray
-from sleek.bases.base import Basis, Units
+from sleek.bases.expansion import Expansion, Gradient
+from sleek.closed_form.least_squares import fit_outputs
 from sleek.closed_form.solve import Solution
-from sleek.outputs.outputs import Targets
-from sleek.rows.source import Block, Source
-from sleek.trainers.base import Penalty, Trainer, Training, fit_output
+from sleek.outputs.base import Outputs
+from sleek.rows.source import Block
+from sleek.trainers.base import Problem, Trainer, Training
 from sleek.trainers.criteria import OBJECTIVES, Objective
 
 
@@ -58,58 +58,43 @@ class Alternating(Trainer):
     (['error', 'objective'], 100)
     """
 
-    pulls: ClassVar[bool] = False
-
     def __init__(self, objective: str = "absolute", learning_rate: float = 1e-3, max_iter: int = 100) -> None:
         self.objective = objective
         self.learning_rate = learning_rate
         self.max_iter = max_iter
 
-    def train(
-        self,
-        source: Source,
-        basis: Basis,
-        start: Units,
-        penalty: Penalty,
-        report: Callable[[str], None],
-        begin: Units | None = None,
-    ) -> Training:
-        units, C = start, penalty.C
+    def train(self, problem: Problem) -> Training:
+        source, expansion, C = problem.source, problem.start, problem.penalty.C
         objective = OBJECTIVES[check_choice("objective", self.objective, OBJECTIVES)]
         learning_rate = check_positive("learning_rate", self.learning_rate)
         max_iter = check_count("max_iter", self.max_iter, least=0)
+        if not source.outputs.loss.quadratic:
+            raise ValueError("Alternating reads the dual variables off squared errors: use VariableProjection.")
         history: dict[str, list[float]] = {"objective": [], "error": []}
         for iteration in range(1, max_iter + 1):
-            solution = fit_output(source, basis, units, C)
-            step = _Step(basis, units, solution, objective, C, source.coding)
-            outputs = source.map_reduce(step.outputs)
-            history["objective"].append(outputs.objective)
-            history["error"].append(outputs.errors / outputs.weight)
-            gradient = source.map_reduce(partial(step.gradient, outputs.p))
-            units = basis.project(units + gradient.map(lambda _, g: learning_rate * _unit_length(g)))
-            report(
+            solution = fit_outputs(source, expansion, C).solution
+            step = _Step(expansion, solution, objective, C, source.outputs)
+            sums = source.map_reduce(step.sums)
+            history["objective"].append(sums.objective)
+            history["error"].append(sums.errors / sums.weight)
+            gradient = source.map_reduce(partial(step.gradient, sums.p))
+            expansion = expansion.with_units(
+                [
+                    part.units + own.map(lambda _, g: learning_rate * _unit_length(g))
+                    for part, own in zip(expansion.parts, gradient.parts, strict=True)
+                ]
+            ).project()
+            problem.report(
                 f"iteration {iteration}/{max_iter}: {self.objective} objective "
                 f"{history['objective'][-1]:.6g}, training error {history['error'][-1]:.4g}"
             )
         status = f"Finished the fixed number of {max_iter} iterations."
-        solution = fit_output(source, basis, units, C)
-        return Training(units, solution, max_iter, history, status, converged=True, coordinates=None)
-
-    def draft(self, basis: Basis, goes_on: bool = False) -> Trainer:
-        return self
-
-    def stage(self) -> Trainer:
-        return self
-
-    def fixed_pull(self) -> float | None:
-        return None
-
-    def growth_factor(self) -> float | None:
-        return None
+        solution = fit_outputs(source, expansion, C).solution
+        return Training(expansion, solution, max_iter, history, status, converged=True, coordinates=None)
 
 
 @dataclass(frozen=True, eq=False)
-class _Outputs:
+class _Sums(Sums):
     """Sums over rows of what the current model puts out."""
 
     weight: float
@@ -117,42 +102,33 @@ class _Outputs:
     errors: float
     p: FloatArray  # (m, k) Σ_n v_nk φ_nj
 
-    def __add__(self, other: _Outputs) -> _Outputs:
-        return _Outputs(
-            self.weight + other.weight,
-            self.objective + other.objective,
-            self.errors + other.errors,
-            self.p + other.p,
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class _Step:
     """One iteration's fixed quantities, and its two passes over the rows."""
 
-    basis: Basis
-    units: Units
+    expansion: Expansion
     solution: Solution
     objective: Objective
     C: float
-    coding: Targets
+    outputs: Outputs
 
-    def outputs(self, block: Block) -> _Outputs:
+    def sums(self, block: Block) -> _Sums:
         Phi, Y = self._evaluate(block)
         v = self.objective.slope(Y, block.T) * block.s[:, None]  # (n, k)
         value = block.s @ self.objective.value(Y, block.T)
-        errors = float(block.s @ self.coding.row_errors(block.T, Y))
-        return _Outputs(float(block.s.sum()), float(value.sum()), errors, Phi.T @ v)
+        errors = float(block.s @ self.outputs.row_errors(block.T, Y))
+        return _Sums(float(block.s.sum()), float(value.sum()), errors, Phi.T @ v)
 
-    def gradient(self, p: FloatArray, block: Block) -> Units:
+    def gradient(self, p: FloatArray, block: Block) -> Gradient:
         Phi, Y = self._evaluate(block)
         s = block.s[:, None]
         v = self.objective.slope(Y, block.T) * s
         a = self.C * s * (block.T - Y)  # (n, k) the dual variables times labels
-        return self.basis.vjp(block.X, self.units, Phi, v @ self.solution.theta.T + a @ p.T)
+        return self.expansion.vjp(block.X, Phi, v @ self.solution.theta.T + a @ p.T)
 
     def _evaluate(self, block: Block) -> tuple[FloatArray, FloatArray]:
-        Phi = self.basis.features(block.X, self.units)
+        Phi = self.expansion.features(block.X)
         return Phi, Phi @ self.solution.theta + self.solution.b
 
 

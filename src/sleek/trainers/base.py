@@ -5,26 +5,47 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from sklearn.base import BaseEstimator
 
-from sleek.bases.base import Basis, Coordinates, Units
-from sleek.closed_form.moments import Moments
-from sleek.closed_form.solve import Solution, solve
-from sleek.rows.source import Block, Source
+from sleek.bases.expansion import Expansion, ExpansionCoordinates
+from sleek.closed_form.penalty import Penalty
+from sleek.closed_form.solve import Solution
+from sleek.rows.source import Source
 
 
-@dataclass(frozen=True)
-class Penalty:
-    """How strongly the learnt numbers are held: 1/C for theta, `prior` for the units' coordinates.
+def silent(line: str) -> None:
+    """A report that nobody reads."""
 
-    The objective is ½‖θ‖²/C + ½ Σ s r² + ½·prior·‖u‖². A prior that suits 1,000 rows suits 100,000 of the
-    same kind; a `pull` is the same thing per row, prior = pull·Σs.
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a trainer is given.
+
+    Attributes
+    ----------
+    source : Source
+        The rows, scaled, with encoded targets.
+    start : Expansion
+        The units at their start, which a pull may draw them to.
+    penalty : Penalty
+    begin : Expansion or None
+        Units that training with the same start has reached, to go on from; None: begin at the start.
+    max_iter : int or None
+        Iterations after which to stop although the trainer would go on; None: as many as it likes.
+    slack : float
+        How many times its own tolerance is exact enough.
+    report : callable
+        Takes a line of progress.
     """
 
-    C: float
-    prior: float
+    source: Source
+    start: Expansion
+    penalty: Penalty
+    begin: Expansion | None = None
+    max_iter: int | None = None
+    slack: float = 1.0
+    report: Callable[[str], None] = silent
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,65 +56,28 @@ class Training:
     the units were not fitted by least squares.
     """
 
-    units: Units
+    expansion: Expansion
     solution: Solution
     n_iter: int
     history: dict[str, list[float]]
     status: str
     converged: bool
-    coordinates: Coordinates | None
+    coordinates: ExpansionCoordinates | None
 
 
 class Trainer(BaseEstimator, ABC):
-    """A training algorithm with its settings."""
+    """A training algorithm with its settings.
 
-    pulls: ClassVar[bool]  # whether units are held by a prior, which then has to be chosen
+    Attributes
+    ----------
+    pull : float, "loo" or None
+        How strongly, per row, units are drawn to their start; "loo" leaves it to be chosen. None declares that
+        the algorithm does not fit units by least squares under such a prior: then it runs as it is, on all
+        rows, and is never stopped early or continued.
+    """
 
-    @abstractmethod
-    def train(
-        self,
-        source: Source,
-        basis: Basis,
-        start: Units,
-        penalty: Penalty,
-        report: Callable[[str], None],
-        begin: Units | None = None,
-    ) -> Training:
-        """Train units that start at `start`; `report` takes a line of progress.
-
-        `begin` are units that a draft with the same start has reached, for algorithms that can go on from
-        there.
-        """
+    pull: float | str | None = None
 
     @abstractmethod
-    def draft(self, basis: Basis, goes_on: bool = False) -> Trainer:
-        """The trainer with which settings are tried out: the same, or a shorter one.
-
-        Shorter still, if it goes on from units that a draft with similar settings has reached.
-        """
-
-    @abstractmethod
-    def stage(self) -> Trainer:
-        """The trainer for samples that may still grow: the same, or a less exact one."""
-
-    @abstractmethod
-    def fixed_pull(self) -> float | None:
-        """The pull that the user has set; None if it is to be chosen or the trainer has none."""
-
-    @abstractmethod
-    def growth_factor(self) -> float | None:
-        """How much the sample on which units are learnt grows at a time; None to learn them on all rows."""
-
-
-def unit_moments(source: Source, basis: Basis, units: Units) -> Moments:
-    """The moments of the unit values and the targets: one pass over the rows."""
-
-    def task(block: Block) -> Moments:
-        return Moments.of(basis.features(block.X, units), block.T, block.s)
-
-    return source.map_reduce(task)
-
-
-def fit_output(source: Source, basis: Basis, units: Units, C: float) -> Solution:
-    """The closed-form theta and b for fixed units."""
-    return solve(unit_moments(source, basis, units), C)
+    def train(self, problem: Problem) -> Training:
+        """Train the units of a problem."""

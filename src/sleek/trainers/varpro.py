@@ -11,23 +11,24 @@ which pulls u to 0, units overfit small data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
-from sleek._runtime.checks import check_count, check_growth, check_positive
+from sleek._runtime.checks import check_count, check_positive
+from sleek._runtime.sums import Sums
 from sleek._runtime.types import FloatArray
-from sleek.bases.base import Basis, Coordinates, Units, flat
+from sleek.bases.expansion import ExpansionCoordinates, Gradient
+from sleek.closed_form.least_squares import fit_outputs
 from sleek.closed_form.moments import Moments
+from sleek.closed_form.penalty import Penalty
 from sleek.closed_form.solve import solve
 from sleek.kernels import output_gradient
 from sleek.rows.source import Block, Source
-from sleek.trainers.base import Penalty, Trainer, Training, fit_output
+from sleek.trainers.base import Problem, Trainer, Training
 
-GOING_ON = 15  # iterations of a draft that goes on from where another has got to
-STAGE_TOL = 10  # times `tol` is exact enough on a sample: its own error is larger
 KEEP_PHI = 2**23  # numbers of Phi, 64 MB, up to which it is kept between the two passes of an evaluation
 
 
@@ -48,10 +49,6 @@ class VariableProjection(Trainer):
     tol : float, default=1e-5
         Stop when an iteration improves the objective by less than this share of the targets' variance, or by
         ten times as much on a sample.
-    growth : float or None, default=4.0
-        Learn the units of large data on a random sample that grows by this factor as long as growing pays
-        (`sleek.fit.growth` states the rule); theta and b are always solved on all rows. None learns the units
-        on all rows too.
 
     Examples
     --------
@@ -66,42 +63,26 @@ class VariableProjection(Trainer):
     'Converged: the last iteration improved the objective by less than tol.'
     """
 
-    pulls: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        pull: float | str = "loo",
-        max_iter: int = 200,
-        tol: float = 1e-5,
-        growth: float | None = 4.0,
-    ) -> None:
+    def __init__(self, pull: float | str = "loo", max_iter: int = 200, tol: float = 1e-5) -> None:
         self.pull = pull
         self.max_iter = max_iter
         self.tol = tol
-        self.growth = growth
 
-    def train(
-        self,
-        source: Source,
-        basis: Basis,
-        start: Units,
-        penalty: Penalty,
-        report: Callable[[str], None],
-        begin: Units | None = None,
-    ) -> Training:
-        max_iter = check_count("max_iter", self.max_iter, least=0)
-        tol = check_positive("tol", self.tol)
-        coordinates = basis.coordinates(start)
-        objective = _Reduced(source, basis, coordinates, penalty)
+    def train(self, problem: Problem) -> Training:
+        max_iter, given = check_count("max_iter", self.max_iter, least=0), problem.max_iter
+        max_iter = max_iter if given is None else min(max_iter, given)
+        tol = problem.slack * check_positive("tol", self.tol)
+        coordinates = problem.start.coordinates()
+        objective = _Reduced(problem.source, coordinates, problem.penalty)
         history: dict[str, list[float]] = {"objective": []}
 
         def record(intermediate_result: Any) -> None:
             history["objective"].append(float(intermediate_result.fun))
-            report(f"iteration {len(history['objective'])}: objective {intermediate_result.fun:.6g}")
+            problem.report(f"iteration {len(history['objective'])}: objective {intermediate_result.fun:.6g}")
 
-        u = coordinates.vector(start if begin is None else begin)
+        u = coordinates.vector(problem.start if problem.begin is None else problem.begin)
         status, converged = "Not trained: max_iter is 0.", True
-        if max_iter > 0:
+        if max_iter > 0 and len(u) > 0:
             result = minimize(
                 objective,
                 u,
@@ -113,25 +94,10 @@ class VariableProjection(Trainer):
             )
             u, converged = result.x, result.status == 0
             status = _sentence(result, max_iter)
-        units = coordinates.units(u)
-        solution = fit_output(source, basis, units, penalty.C)
-        return Training(units, solution, len(history["objective"]), history, status, converged, coordinates)
-
-    def draft(self, basis: Basis, goes_on: bool = False) -> Trainer:
-        enough = GOING_ON if goes_on else basis.draft_iterations
-        max_iter = min(check_count("max_iter", self.max_iter, least=0), enough)
-        return VariableProjection(self.pull, max_iter, self.tol, self.growth)
-
-    def stage(self) -> Trainer:
-        return VariableProjection(self.pull, self.max_iter, STAGE_TOL * self.tol, self.growth)
-
-    def fixed_pull(self) -> float | None:
-        if isinstance(self.pull, str) and self.pull == "loo":
-            return None
-        return check_positive("pull", self.pull, word="loo")
-
-    def growth_factor(self) -> float | None:
-        return None if self.growth is None else check_growth(self.growth)
+        expansion = coordinates.expansion(u)
+        solution = fit_outputs(problem.source, expansion, problem.penalty.C).solution
+        n_iter = len(history["objective"])
+        return Training(expansion, solution, n_iter, history, status, converged, coordinates)
 
 
 def _sentence(result: Any, max_iter: int) -> str:
@@ -148,30 +114,52 @@ class _Reduced:
     Divided so, the objective is 1 for a model that knows nothing, and `tol` means the same for any data.
     """
 
-    def __init__(self, source: Source, basis: Basis, coordinates: Coordinates, penalty: Penalty) -> None:
-        self.source, self.basis, self.coordinates, self.penalty = source, basis, coordinates, penalty
-        self.keeps = source.n_rows * len(coordinates.anchor) <= KEEP_PHI
+    def __init__(self, source: Source, coordinates: ExpansionCoordinates, penalty: Penalty) -> None:
+        self.source, self.coordinates, self.penalty = source, coordinates, penalty
+        self.loss = source.outputs.loss
+        self.keeps = source.n_rows * len(coordinates.start) <= KEEP_PHI
 
     def __call__(self, u: FloatArray) -> tuple[float, FloatArray]:
-        units = self.coordinates.units(u)
+        expansion = self.coordinates.expansion(u)
         kept: dict[int, FloatArray] = {}
 
         def sums(block: Block) -> Moments:
-            Phi = self.basis.features(block.X, units)
+            Phi = expansion.features(block.X)
             if self.keeps:
                 kept[block.start] = Phi
             return Moments.of(Phi, block.T, block.s)
 
         moments = self.source.map_reduce(sums)
-        solution = solve(moments, self.penalty.C)
-
-        def gradient(block: Block) -> Units:
-            Phi = kept[block.start] if self.keeps else self.basis.features(block.X, units)
-            dPhi = output_gradient(Phi, block.T, block.s, solution.theta, solution.b)
-            return self.basis.vjp(block.X, units, Phi, dPhi)
-
-        scale = self.coordinates.scale
-        by_u = flat(self.source.map_reduce(gradient).map(lambda name, array: array * scale[name]))
         total = float(moments.tt.sum()) or 1.0
-        value = 0.5 * (moments.tt.sum() - np.sum(solution.theta * moments.R) + self.penalty.prior * (u @ u))
-        return float(value) / total, (by_u + self.penalty.prior * u) / total
+        if self.loss.quadratic:
+            theta, b = solve(moments, self.penalty.C)
+        else:
+            theta, b = fit_outputs(self.source, expansion, self.penalty.C).solution
+
+        def slope(block: Block) -> _Slope:
+            Phi = kept[block.start] if self.keeps else expansion.features(block.X)
+            if self.loss.quadratic:
+                dPhi, value = output_gradient(Phi, block.T, block.s, theta, b), 0.0
+            else:
+                Y = Phi @ theta + b
+                T, w = self.loss.working(block.T, Y)
+                dPhi = output_gradient(Phi, T, block.s * w, theta, b)
+                value = float(block.s @ self.loss.values(block.T, Y))
+            return _Slope(value, expansion.vjp(block.X, Phi, dPhi))
+
+        slopes = self.source.map_reduce(slope)
+        if self.loss.quadratic:
+            value = 0.5 * float(moments.tt.sum() - np.sum(theta * moments.R))
+        else:
+            value = slopes.value + 0.5 * float(np.sum(theta**2)) / self.penalty.C
+        prior = self.penalty.prior
+        by_u = self.coordinates.by_u(slopes.gradient) + prior * u
+        return (value + 0.5 * prior * float(u @ u)) / total, by_u / total
+
+
+@dataclass(frozen=True, eq=False)
+class _Slope(Sums):
+    """The loss of some rows (where moments do not tell it) and its gradient by the units' numbers."""
+
+    value: float
+    gradient: Gradient

@@ -1,15 +1,15 @@
-"""Rows from Parquet and CSV files larger than memory.
+"""Rows of Parquet and CSV files larger than memory.
 
 Nothing here imports pyarrow before the first file is looked at.
 
 ```
-ParquetSource (which files, which columns)
-   → reading.chunks: batches of columns, read ahead in a background thread
+Files (which files, which columns)
+   → batches.chunks: batches of columns, read ahead in a background thread
    → blocks.cut: blocks of as many rows as in memory, by number among the rows of positive weight
-   → FileRows.map_reduce: the same sums, bit for bit, as those of arrays in memory
+   → passes.map_reduce: the same sums, bit for bit, as those of arrays in memory
 ```
 """
 
-from sleek.rows.files.files import ParquetSource
+from sleek.rows.files.files import Files
 
-__all__ = ["ParquetSource"]
+__all__ = ["Files"]

@@ -19,9 +19,9 @@ import pyarrow.parquet
 
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.rows.files.blocks import Chunk, Origin
-from sleek.rows.files.files import ParquetSource
-from sleek.rows.files.labels import LabelCoding, sorted_labels
-from sleek.rows.files.layout import Table, csv_input, unreadable
+from sleek.rows.files.files import Files
+from sleek.rows.files.labels import arrow_labels
+from sleek.rows.files.layout import FileLayout, csv_input, unreadable
 
 LEAST_ROWS, BATCH_ROWS = 2**11, 2**16
 BATCH_BYTES = 2**24  # of the columns of a batch, if that is fewer rows
@@ -29,16 +29,15 @@ FETCH_BYTES = 2**17  # of a column of a Parquet file
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Wanted:
     """Which columns to read, and what to make of the target: numbers, class labels, or nothing."""
 
-    source: ParquetSource
+    source: Files
     features: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()  # targets of regression
     label: str | None = None  # target of classification
     weight: str | None = None
     kept: Any = field(default_factory=lambda: pa.schema([]))  # columns that are handed on as they are
-    coding: LabelCoding | None = None  # of labels, once all are known
     threads: bool = False  # whether columns are decoded by several threads
 
     @property
@@ -52,7 +51,7 @@ class Plan:
         return {name for name in (self.label, *self.kept.names) if name} - set(self.features)
 
 
-def kept_schema(source: ParquetSource, names: Sequence[str]) -> Any:
+def kept_schema(source: Files, names: Sequence[str]) -> Any:
     """The columns to hand on, each with a type that suits every file; those of a CSV file are text."""
     if isinstance(names, str):
         raise TypeError(f"`keep` must be a list of names, got {names!r}.")
@@ -66,7 +65,7 @@ def kept_schema(source: ParquetSource, names: Sequence[str]) -> Any:
     return pa.schema([_common_field(name, source, schemas) for name in names])
 
 
-def _common_field(name: str, source: ParquetSource, schemas: list[Any]) -> Any:
+def _common_field(name: str, source: Files, schemas: list[Any]) -> Any:
     first = source.tables[0]
     common = pa.schema([schemas[0].field(name).remove_metadata()])
     for table, schema in zip(source.tables, schemas, strict=True):
@@ -81,44 +80,44 @@ def _common_field(name: str, source: ParquetSource, schemas: list[Any]) -> Any:
     return common.field(0)
 
 
-def chunks(plan: Plan) -> Generator[Chunk, None, None]:
+def chunks(wanted: Wanted) -> Generator[Chunk, None, None]:
     """The rows of positive weight of all files, decoded."""
     start = 0
-    for table in plan.source.tables:
+    for table in wanted.source.tables:
         first = 0
-        with closing(_batches(table, plan)) as batches:
+        with closing(_batches(table, wanted)) as batches:
             for batch in batches:
-                yield _decoded(plan, Origin(table.path, first, start + first, len(batch)), batch)
+                yield _decoded(wanted, Origin(table.path, first, start + first, len(batch)), batch)
                 first += len(batch)
         start += first
 
 
-def _batches(table: Table, plan: Plan) -> Generator[Any, None, None]:
-    rows = int(np.clip(BATCH_BYTES // (8 * len(plan.columns)), LEAST_ROWS, BATCH_ROWS))
+def _batches(table: FileLayout, wanted: Wanted) -> Generator[Any, None, None]:
+    rows = int(np.clip(BATCH_BYTES // (8 * len(wanted.columns)), LEAST_ROWS, BATCH_ROWS))
     try:
-        yield from (_csv_batches if table.is_csv else _parquet_batches)(table, plan, rows)
+        yield from (_csv_batches if table.is_csv else _parquet_batches)(table, wanted, rows)
     except MemoryError:
         raise
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(_reading_sentence(table, plan, error)) from error
+        raise ValueError(_reading_sentence(table, wanted, error)) from error
 
 
-def _parquet_batches(table: Table, plan: Plan, rows: int) -> Iterator[Any]:
+def _parquet_batches(table: FileLayout, wanted: Wanted, rows: int) -> Iterator[Any]:
     with pa.parquet.ParquetFile(table.path, pre_buffer=False, buffer_size=FETCH_BYTES) as file:
-        yield from file.iter_batches(rows, columns=plan.columns, use_threads=plan.threads)
+        yield from file.iter_batches(rows, columns=wanted.columns, use_threads=wanted.threads)
 
 
-def _csv_batches(table: Table, plan: Plan, rows: int) -> Iterator[Any]:
-    with _open_csv(table, plan, plan.threads) as file:
+def _csv_batches(table: FileLayout, wanted: Wanted, rows: int) -> Iterator[Any]:
+    with _open_csv(table, wanted, wanted.threads) as file:
         for batch in file:
             yield from (batch.slice(start, rows) for start in range(0, len(batch), rows))
 
 
-def _open_csv(table: Table, plan: Plan, threads: bool) -> Any:
+def _open_csv(table: FileLayout, wanted: Wanted, threads: bool) -> Any:
     """The reader of a CSV file: what is not text is a number, whatever its first rows look like."""
 
     def type_of(name: str) -> Any:
-        if name in plan.as_text:
+        if name in wanted.as_text:
             return pa.string()
         return pa.bool_() if table.column(name).dtype == "bool" else pa.float64()
 
@@ -126,14 +125,14 @@ def _open_csv(table: Table, plan: Plan, threads: bool) -> Any:
         csv_input(table.path),
         read_options=pa.csv.ReadOptions(use_threads=threads),
         convert_options=pa.csv.ConvertOptions(
-            include_columns=plan.columns,
-            column_types={name: type_of(name) for name in plan.columns},
+            include_columns=wanted.columns,
+            column_types={name: type_of(name) for name in wanted.columns},
             strings_can_be_null=True,
         ),
     )
 
 
-def _reading_sentence(table: Table, plan: Plan, error: Exception) -> str:
+def _reading_sentence(table: FileLayout, wanted: Wanted, error: Exception) -> str:
     """What went wrong in a file; a value that is not a number is looked up again, to name its line."""
     pattern = r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to \w+: invalid value '(.*)'"
     found = re.search(pattern, str(error), flags=re.DOTALL)
@@ -141,7 +140,7 @@ def _reading_sentence(table: Table, plan: Plan, error: Exception) -> str:
         return unreadable(table.path, error)
     if found[2] is None:  # several threads do not count rows
         try:
-            with _open_csv(table, plan, threads=False) as file:
+            with _open_csv(table, wanted, threads=False) as file:
                 for _ in file:
                     pass
         except pa.ArrowException as again:
@@ -154,31 +153,24 @@ def _reading_sentence(table: Table, plan: Plan, error: Exception) -> str:
     )
 
 
-def _decoded(plan: Plan, origin: Origin, batch: Any) -> Chunk:
-    """The batch's rows of positive weight: features and numbers as columns, labels as codes."""
+def _decoded(wanted: Wanted, origin: Origin, batch: Any) -> Chunk:
+    """The batch's rows of positive weight: features and numbers as columns, and labels."""
     s: FloatArray | None = None
-    if plan.weight is not None:
-        s = _weights(plan.weight, origin, batch)
+    if wanted.weight is not None:
+        s = _weights(wanted.weight, origin, batch)
         origin, batch, (s,) = _select(s > 0, origin, batch, s)
-    labels, codes = np.empty(0), np.empty(0, dtype=np.int64)
-    if plan.label is not None:
-        labels, codes = sorted_labels(plan.label, origin, batch.column(plan.label))
-        if plan.coding is not None:
-            codes = plan.coding.position(labels)[codes]
-            labels = plan.coding.classes
-            if plan.coding.factor is not None:
-                s = plan.coding.factor[codes] if s is None else s * plan.coding.factor[codes]
-                origin, batch, (s, codes) = _select(s > 0, origin, batch, s, codes)
+    labels = None
+    if wanted.label is not None:
+        labels = arrow_labels(wanted.label, origin, batch.column(wanted.label), wanted.source.is_csv)
     return Chunk(
         n_rows=len(batch),
         origin=origin,
-        X=[_floats(batch.column(name)) for name in plan.features],
-        Y=[_floats(batch.column(name)) for name in plan.numbers],
-        codes=codes,
+        X=[_floats(batch.column(name)) for name in wanted.features],
+        Y=[_floats(batch.column(name)) for name in wanted.numbers],
         labels=labels,
         s=s,
         batch=batch,
-        kept=pa.Table.from_batches([batch]).select(plan.kept.names).cast(plan.kept),
+        kept=pa.Table.from_batches([batch]).select(wanted.kept.names).cast(wanted.kept),
     )
 
 

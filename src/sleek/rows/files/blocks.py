@@ -13,12 +13,13 @@ import numpy as np
 
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.outputs.labels import Labels
+from sleek.rows.rows import Progress
 
 AHEAD = 2  # chunks that are read before they are asked for
 NAMED_ROWS = 3  # of the bad rows that a message lists
 
 Result = TypeVar("Result")
-Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +50,12 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some consecutive rows as they were read: columns of features and numeric targets, labels as codes."""
+    """Some consecutive rows as they were read: columns of features and numeric targets, and labels."""
 
     origin: Origin
     X: list[AnyArray]
     Y: list[AnyArray]
-    codes: IntArray  # (0,) if no labels were read
-    labels: AnyArray  # sorted; what the codes stand for
+    labels: Labels | None
     s: FloatArray | None  # weights; None: all are 1
     n_rows: int
     batch: Any  # the same rows as Arrow columns
@@ -63,7 +63,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Stretch:
     """Rows lo … hi-1 of a chunk."""
 
     chunk: Chunk
@@ -72,10 +72,6 @@ class Part:
 
     def __len__(self) -> int:
         return self.hi - self.lo
-
-    def codes(self) -> IntArray:
-        """The class codes, (n,)."""
-        return self.chunk.codes[self.lo : self.hi]
 
     def s(self) -> FloatArray:
         """The weights, (n,)."""
@@ -88,7 +84,7 @@ class Cut:
     """The rows of a block, where they lie in the chunks."""
 
     start: int  # number of the first row among those of positive weight
-    parts: list[Part]
+    parts: list[Stretch]
 
     def __len__(self) -> int:
         return sum(len(part) for part in self.parts)
@@ -115,16 +111,15 @@ class Cut:
         """The targets of regression, (n, k), all of them finite."""
         return self._filled(names, [part.chunk.Y for part in self.parts])
 
-    def codes(self) -> IntArray:
-        """The class codes, (n,), for chunks that share their labels."""
-        codes = [part.codes() for part in self.parts]
-        return codes[0] if len(codes) == 1 else np.concatenate(codes)
+    def labels(self) -> Labels:
+        """The class labels."""
+        found = [part.chunk.labels[part.lo : part.hi] for part in self.parts if part.chunk.labels is not None]
+        return Labels.joined(found)
 
-    def labels_and_codes(self) -> tuple[AnyArray, IntArray]:
-        """Labels, sorted, and the code of each row, (n,), for chunks with labels of their own."""
-        labels = np.unique(np.concatenate([part.chunk.labels for part in self.parts]))
-        codes = [np.searchsorted(labels, part.chunk.labels)[part.codes()] for part in self.parts]
-        return labels, np.concatenate(codes)
+    def where(self, row: int) -> str:
+        """Words for a row of the block."""
+        origin, place = self.place(row)
+        return origin.where([place])
 
     def s(self) -> FloatArray:
         """The weights, (n,)."""
@@ -172,12 +167,12 @@ class Cut:
 def cut(chunks: Iterator[Chunk], size: int) -> Iterator[Cut]:
     """Blocks of `size` rows, whatever the chunks; only the last one may have fewer."""
     start, missing = 0, size
-    parts: list[Part] = []
+    parts: list[Stretch] = []
     for chunk in chunks:
         lo = 0
         while lo < chunk.n_rows:
             hi = min(chunk.n_rows, lo + missing)
-            parts.append(Part(chunk, lo, hi))
+            parts.append(Stretch(chunk, lo, hi))
             missing -= hi - lo
             lo = hi
             if missing == 0:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any
 
-from sleek.rows.files.layout import Table, inspect, list_files, require_pyarrow
+from sleek._runtime.packages import need
+from sleek._runtime.sums import Sum
+from sleek._runtime.types import AnyArray
+from sleek.rows.files.layout import FileLayout, inspect, list_files
+from sleek.rows.rows import RawBlock, Rows, Run
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetSource:
-    """Rows of Parquet or CSV files, which need not fit into memory.
+class Files(Rows):
+    """Rows of Parquet or CSV files, which need not fit into memory, to be fitted to or predicted like arrays.
 
     Making one looks at the files' columns; rows are read when a model is fitted or predicts, in batches of a
     few megabytes, and as often as they are needed. A sum over the rows is bit for bit that of the same rows
@@ -36,7 +42,7 @@ class ParquetSource:
         The names of the features.
     targets : tuple of str
         The names of the target columns: none, one or several.
-    tables : tuple of Table
+    tables : tuple of FileLayout
         The files and their columns.
     n_rows : int or None
         The number of rows, of zero weight or not; None for CSV files, which do not tell.
@@ -47,20 +53,20 @@ class ParquetSource:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = pa.table({"a": [1.0, 2.0], "b": [0, 1], "y": ["no", "yes"]})
     ...     pq.write_table(table, f"{folder}/1.parquet")
-    ...     ParquetSource(folder, target="y")
-    ParquetSource(1 file, 2 rows, 2 features, target 'y')
+    ...     Files(folder, target="y")
+    Files(1 file, 2 rows, 2 features, target 'y')
     """
 
     path: Any
     target: str | list[str] | None = None
     columns: list[str] | None = None
     weight: str | None = None
-    tables: tuple[Table, ...] = field(init=False, repr=False)
+    tables: tuple[FileLayout, ...] = field(init=False, repr=False)
     features: tuple[str, ...] = field(init=False, repr=False)
     targets: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        require_pyarrow()
+        need("pyarrow", "files", "Reading Parquet and CSV files")
         targets = _names("target", self.target, "the name of a column, a list of names or None")
         weights = _names("weight", self.weight, "the name of a column or None")
         if len(weights) > 1:
@@ -75,7 +81,7 @@ class ParquetSource:
         object.__setattr__(self, "targets", targets)
         object.__setattr__(self, "features", features)
 
-    def _features(self, first: Table, others: set[str]) -> tuple[str, ...]:
+    def _features(self, first: FileLayout, others: set[str]) -> tuple[str, ...]:
         if self.columns is None:
             features = tuple(name for name in first.columns if name not in others | first.index)
             if not features:
@@ -91,6 +97,18 @@ class ParquetSource:
                 role = "weight" if name == self.weight else "target"
                 raise ValueError(f"The {role} {name!r} must not be one of `columns`: leave it out there.")
         return features
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return self.features
+
+    @property
+    def n_features(self) -> int:
+        return len(self.features)
+
+    @property
+    def flat_targets(self) -> bool:
+        return isinstance(self.target, str)
 
     @property
     def is_csv(self) -> bool:
@@ -109,12 +127,59 @@ class ParquetSource:
         others = len(self.tables) - 1
         return self.tables[0].path + (f" and {others} other files" if others else "")
 
-    def with_features(self, names: Iterable[str]) -> ParquetSource:
+    def with_features(self, names: Iterable[str] | None, n_features: int | None = None) -> Files:
         """The same rows with these features in this order: those that a fitted model wants to see."""
+        if names is None:
+            if len(self.features) != n_features:
+                raise ValueError(
+                    f"The files have {len(self.features)} features, but the model was fitted to "
+                    f"{n_features} without names: name them in their order by `columns`."
+                )
+            return self
         names = list(names)
         kept = [name for name in self.targets if name not in names]
         target = kept[0] if kept and isinstance(self.target, str) else kept or None
         return replace(self, path=[table.path for table in self.tables], columns=names, target=target)
+
+    def chunks(self, reads: str | None, features: bool) -> Generator[RawBlock, None, None]:
+        from sleek.rows.files.passes import raw_blocks
+
+        yield from raw_blocks(self, reads, features)
+
+    def map_reduce(
+        self,
+        task: Callable[[RawBlock], Sum],
+        run: Run,
+        *,
+        reads: str | None,
+        features: bool,
+        n_rows: int | None = None,
+    ) -> Sum:
+        from sleek.rows.files.passes import map_reduce
+
+        return map_reduce(self, task, run, reads, features, n_rows)
+
+    def evaluations(self, function: Callable[..., AnyArray], run: Run) -> Generator[AnyArray, None, None]:
+        from sleek.rows.files.passes import predictions
+
+        with closing(predictions(self, function, (), run)) as pairs:
+            yield from (values for values, _ in pairs)
+
+    def write(
+        self, function: Callable[..., AnyArray], path: str | PathLike[str], keep: Sequence[str], run: Run
+    ) -> int:
+        from sleek.rows.files.writing import write_predictions
+
+        return write_predictions(self, function, path, keep=keep, run=run)
+
+    def check_columns(self, reads: str | None, features: bool) -> None:
+        """The columns that are to be read can be what they are read as."""
+        if reads == "labels":
+            self.check_label()
+        elif reads == "numbers":
+            self.check_targets()
+        if features or reads is not None:
+            self.check_features()
 
     def check_features(self) -> None:
         """Every feature is a column of numbers in every file; what a CSV file has is seen when it is read."""
@@ -125,7 +190,7 @@ class ParquetSource:
     def check_targets(self) -> tuple[str, ...]:
         """The target columns, at least one, if they hold numbers; so must the weights."""
         if not self.targets:
-            raise ValueError("A target column is needed here: ParquetSource(..., target=...), got None.")
+            raise ValueError("A target column is needed here: Files(..., target=...), got None.")
         self._check_weight()
         for name in self.targets:
             self._check_number(name, "a target of regression")
@@ -135,7 +200,7 @@ class ParquetSource:
         """The one target column, if its values can be class labels; weights must be numbers."""
         if len(self.targets) != 1:
             raise ValueError(
-                f"A classifier needs one target column: ParquetSource(..., target=...), got {self.target!r}."
+                f"A classifier needs one target column: Files(..., target=...), got {self.target!r}."
             )
         self._check_weight()
         (name,) = self.targets
@@ -167,7 +232,7 @@ class ParquetSource:
         target = "" if self.target is None else f", target {self.target!r}"
         weight = "" if self.weight is None else f", weight {self.weight!r}"
         features = f"{len(self.features)} feature" + ("s" if len(self.features) > 1 else "")
-        return f"ParquetSource({files}{rows}, {features}{target}{weight})"
+        return f"Files({files}{rows}, {features}{target}{weight})"
 
 
 def _names(argument: str, value: Any, rule: str) -> tuple[str, ...]:
@@ -182,7 +247,7 @@ def _names(argument: str, value: Any, rule: str) -> tuple[str, ...]:
     return names
 
 
-def _same_kind(tables: tuple[Table, ...], name: str) -> None:
+def _same_kind(tables: tuple[FileLayout, ...], name: str) -> None:
     """The column is in every file, and either numbers everywhere or text everywhere."""
     first = tables[0].column(name)
     for table in tables[1:]:

@@ -15,18 +15,8 @@ PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".csv.gz")
 
 
-def require_pyarrow() -> None:
-    """Say what to install if pyarrow is not there."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise ImportError(
-            "Reading Parquet and CSV files needs pyarrow, which is not installed: pip install 'sleek[files]'."
-        ) from None
-
-
 @dataclass(frozen=True)
-class Column:
+class ColumnType:
     """The type of a column in one file: in Arrow's words, and as the NumPy dtype of its values.
 
     The dtype is "object" for text, and None for what is neither a number nor text.
@@ -49,11 +39,11 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class FileLayout:
     """A file, its columns in order, and how many rows it has (None: a CSV file does not tell)."""
 
     path: str
-    columns: dict[str, Column]
+    columns: dict[str, ColumnType]
     names: tuple[str, ...]  # of the columns; one may stand there more than once
     index: frozenset[str]  # columns that pandas wrote down as the index of its frame
     n_rows: int | None
@@ -62,7 +52,7 @@ class Table:
     def is_csv(self) -> bool:
         return self.path.lower().endswith(CSV)
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> ColumnType:
         """The column of this name, or a sentence that lists those there are."""
         if self.names.count(name) > 1:
             raise ValueError(f"There must be one column {name!r}, but {self.path} has several of this name.")
@@ -140,7 +130,7 @@ def _suffixes() -> str:
     return ", ".join(first) + " or " + last
 
 
-def inspect(path: str) -> Table:
+def inspect(path: str) -> FileLayout:
     """Read what a file says of its columns: a Parquet footer, or the first block of a CSV file."""
     import pyarrow as pa
 
@@ -149,9 +139,9 @@ def inspect(path: str) -> Table:
     except (pa.ArrowException, OSError) as error:
         raise ValueError(unreadable(path, error)) from error
     index = (schema.pandas_metadata or {}).get("index_columns", [])
-    return Table(
+    return FileLayout(
         path,
-        {field.name: Column(str(field.type), _dtype(field.type)) for field in schema},
+        {field.name: ColumnType(str(field.type), _dtype(field.type)) for field in schema},
         tuple(schema.names),
         frozenset(name for name in index if isinstance(name, str)),
         n_rows,

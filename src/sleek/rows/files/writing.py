@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from os import PathLike
 from pathlib import Path
@@ -10,23 +10,22 @@ from typing import Any
 
 from sleek._runtime.atomic import appears_when_complete
 from sleek._runtime.types import AnyArray
-from sleek.rows.files.blocks import Progress
-from sleek.rows.files.files import ParquetSource
+from sleek.rows.files.files import Files
 from sleek.rows.files.layout import CSV, check_suffix
-from sleek.rows.files.predicting import Predict, predictions
+from sleek.rows.files.predicting import predictions
+from sleek.rows.rows import Run
 
 PREDICTION = "prediction"
 GROUP_ROWS = 2**17  # written at a time, as a row group of a Parquet file
 
 
 def write_predictions(
-    source: ParquetSource,
-    predict: Predict,
+    source: Files,
+    predict: Callable[..., AnyArray],
     path: str | PathLike[str],
     *,
     keep: Sequence[str] = (),
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    run: Run,
 ) -> int:
     """Write the columns `keep` and ``predict(X)`` for all rows to a Parquet or CSV file; return how many.
 
@@ -35,16 +34,15 @@ def write_predictions(
 
     Parameters
     ----------
-    source : ParquetSource
+    source : Files
     predict : callable
         Features (n, d) to predictions (n,), or (n, k) for several targets.
     path : str or path
         Ends in .parquet, .pq, .csv or .csv.gz.
     keep : list of str
         Columns of the source to copy. Those of a CSV file are copied as text.
-    n_jobs : int
-    progress : callable
-        Called with the rows done and the rows of all files (None if not known).
+    run : Run
+        Threads and progress.
 
     Returns
     -------
@@ -55,8 +53,8 @@ def write_predictions(
     >>> import pyarrow as pa, pyarrow.parquet as pq, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     pq.write_table(pa.table({"id": [7, 8], "a": [1.0, 2.0]}), f"{folder}/rows.parquet")
-    ...     rows = ParquetSource(f"{folder}/rows.parquet", columns=["a"])
-    ...     n = write_predictions(rows, lambda X: 10 * X[:, 0], f"{folder}/out.parquet", keep=["id"])
+    ...     rows = Files(f"{folder}/rows.parquet", columns=["a"])
+    ...     n = write_predictions(rows, lambda X: 10 * X[:, 0], f"{folder}/out.parquet", keep=["id"], run=Run())
     ...     pq.read_table(f"{folder}/out.parquet").to_pylist()
     [{'id': 7, 'prediction': 10.0}, {'id': 8, 'prediction': 20.0}]
     """
@@ -65,7 +63,7 @@ def write_predictions(
     n_rows = 0
     with (
         appears_when_complete(target) as unfinished,
-        closing(predictions(source, predict, keep=keep, n_jobs=n_jobs, progress=progress)) as pairs,
+        closing(predictions(source, predict, keep, run)) as pairs,
         closing(_Writer(unfinished, str(target))) as writer,
     ):
         for values, kept in pairs:
@@ -76,7 +74,7 @@ def write_predictions(
     return n_rows
 
 
-def _check_output(source: ParquetSource, target: Path, keep: Sequence[str]) -> None:
+def _check_output(source: Files, target: Path, keep: Sequence[str]) -> None:
     check_suffix(str(target))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {str(target.parent)!r} to write {target.name!r} to.")
@@ -87,7 +85,7 @@ def _check_output(source: ParquetSource, target: Path, keep: Sequence[str]) -> N
         raise ValueError(f"A kept column must not be named like the predictions, got {taken[0]!r}.")
 
 
-def _named(values: AnyArray, source: ParquetSource) -> dict[str, AnyArray]:
+def _named(values: AnyArray, source: Files) -> dict[str, AnyArray]:
     """Predictions as columns: one, or one for each of several targets."""
     if values.ndim == 1:
         return {PREDICTION: values}

@@ -18,20 +18,17 @@ from sklearn.base import BaseEstimator
 
 from sleek import __version__
 from sleek._runtime.atomic import write_atomically
-from sleek._runtime.types import AnyArray
 from sleek.bases import known_bases
-from sleek.model.json_reader import ModelReader
+from sleek.model.reader import VERSIONS, model_of
 from sleek.model.kernel_model import KernelModel
-from sleek.model.strict_json import MAX_DEPTH, ModelFileError, parse
-from sleek.tables.columns import CategoryColumn, Column, NumberColumn
+from sleek._runtime.json_values import ModelFileError
+from sleek._runtime.strict_json import MAX_DEPTH, parse
+from sleek.bases.expansion import Part
+from sleek.tables.saved import column_to_json
 
 FORMAT = "sleek-model"
-VERSION = 1
+VERSION = 2
 MAX_BYTES = 16 * 2**20  # a model of 10 units and 8 features has about 4,000
-LABEL_TYPES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float32", "float64", "str", "object"),
-)
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> KernelModel:
@@ -72,12 +69,12 @@ def loads(data: bytes) -> KernelModel:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f'This is not a sleek model: it has no "format": "{FORMAT}".')
     version = document.get("version")
-    if type(version) is not int or version != VERSION:
+    if type(version) is not int or version not in VERSIONS:
         raise ModelFileError(
-            f"The file has format version {version!r:.50}, and sleek {__version__} reads version "
-            f"{VERSION}: use the release of sleek that wrote it, or a newer one."
+            f"The file has format version {version!r:.50}, and sleek {__version__} reads versions "
+            f"{' and '.join(map(str, VERSIONS))}: use the release of sleek that wrote it, or a newer one."
         )
-    return ModelReader(document, known_bases(), LABEL_TYPES).model()
+    return model_of(document, version)
 
 
 def save(model: KernelModel, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None) -> None:
@@ -87,21 +84,19 @@ def save(model: KernelModel, path: str | os.PathLike[str], metadata: Mapping[str
 
 def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None) -> bytes:
     """The bytes of a model's file, one line for each row of numbers."""
-    settings = model.basis.get_params(deep=False)
     document = {
         "format": FORMAT,
         "version": VERSION,
         "written_by": f"sleek {__version__}",
-        "basis": {"name": model.basis.name, "settings": settings},
         "n_features": model.n_features,
         "feature_names": None if model.feature_names is None else list(model.feature_names),
-        "inputs": None if model.inputs is None else [_column(column) for column in model.inputs.columns],
-        "classes": None if model.classes is None else _classes(model.classes),
-        "flat": bool(model.flat),
+        "inputs": None if model.inputs is None else [column_to_json(column) for column in model.inputs.columns],
+        "outputs": {"kind": model.outputs.kind, **model.outputs.to_json()},
         "C": float(model.C),
-        "units": {name: array.tolist() for name, array in model.units.arrays.items()},
+        "parts": [_part(part) for part in model.parts],
         "theta": model.theta.tolist(),
         "b": model.b.tolist(),
+        "facts": None if model.facts is None else model.facts.to_json(),
         "trained_by": None if model.trained_by is None else dict(model.trained_by),
         "metadata": dict(model.metadata if metadata is None else metadata),
     }
@@ -109,6 +104,18 @@ def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None) -> byte
     data = ("{\n" + ",\n".join(lines) + "\n}\n").encode("ascii")
     _check_readable(data, model)
     return data
+
+
+def _part(part: Part) -> dict[str, Any]:
+    known = known_bases().get(part.basis.name)
+    if known is not type(part.basis):
+        raise ValueError(
+            f"The basis {part.basis.name!r} of this model is not the one that this name stands for here, "
+            f"{known}: a saved model could not be read back."
+        )
+    settings = part.basis.get_params(deep=False)
+    arrays = {name: array.tolist() for name, array in part.units.arrays.items()}
+    return {"basis": {"name": part.basis.name, "settings": settings}, "units": arrays}
 
 
 def training_record(estimator: BaseEstimator) -> dict[str, Any]:
@@ -142,26 +149,6 @@ def _setting(value: Any) -> Any:
     return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
 
 
-def _column(column: Column) -> dict[str, Any]:
-    match column:
-        case NumberColumn(name, fill):
-            return {"kind": "number", "name": name, "fill": fill}
-        case CategoryColumn(name, levels):
-            return {"kind": "category", "name": name, "levels": list(levels)}
-    raise ValueError(f"A model with a column of type {type(column).__name__} cannot be saved.")
-
-
-def _classes(classes: AnyArray) -> dict[str, Any]:
-    kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
-    labels = classes.tolist()
-    if kind not in LABEL_TYPES or (kind == "object" and not all(isinstance(label, str) for label in labels)):
-        raise ValueError(
-            "Class labels must be truth values, whole numbers, numbers or text to be saved, got "
-            f"{labels!r:.80} of type {kind}."
-        )
-    return {"type": kind, "labels": labels}
-
-
 def _checked(value: Any, where: str, depth: int = 2) -> Any:
     """A value that JSON can say and that `load` will read back equal."""
     if isinstance(value, np.generic):
@@ -192,9 +179,11 @@ def _checked(value: Any, where: str, depth: int = 2) -> Any:
 
 def _layout(value: Any) -> str:
     """JSON with the rows of a matrix, and the columns of a table, on lines of their own."""
-    if isinstance(value, list) and value and isinstance(value[0], list | dict):
+    if isinstance(value, list) and value and isinstance(value[0], list):
         return "[\n  " + ",\n  ".join(json.dumps(row) for row in value) + "\n]"
-    if isinstance(value, dict) and any(item and isinstance(item, list) for item in value.values()):
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n" + ",\n".join(_layout(item) for item in value) + "\n]"
+    if isinstance(value, dict) and any(item and isinstance(item, list | dict) for item in value.values()):
         return (
             "{\n" + ",\n".join(f"{json.dumps(key)}: {_layout(item)}" for key, item in value.items()) + "\n}"
         )

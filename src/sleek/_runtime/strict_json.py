@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from sleek._runtime.json_values import ModelFileError
+
 MAX_DEPTH = 32
 MAX_DIGITS = 20  # of a whole number: all 64-bit ones
 # A string, or its unfinished rest; possessive, so that no file takes more than linear time.
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
 _STEPS = np.zeros(256, dtype=np.int8)  # of the depth, for each byte
 _STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
-
-
-class ModelFileError(ValueError):
-    """A file is not a model that this release of sleek can read; the message says why."""
 
 
 def parse(data: bytes) -> Any:

@@ -1,0 +1,57 @@
+"""theta and b for fixed units: one pass over the rows for the squared loss, a few rounds for any other."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sleek.bases.expansion import Expansion
+from sleek.closed_form.moments import Moments
+from sleek.closed_form.solve import Solution, solve
+from sleek.rows.source import Block, Source
+
+ROUNDS = 25  # Newton's method has converged long before
+CLOSE = 1e-8  # change of theta, relative to its size, at which rounds end
+
+
+class Solved(NamedTuple):
+    """The closed form and the sums it comes from."""
+
+    solution: Solution
+    moments: Moments
+
+
+def unit_moments(source: Source, expansion: Expansion) -> Moments:
+    """The moments of the unit values and the targets: one pass over the rows."""
+
+    def task(block: Block) -> Moments:
+        return Moments.of(expansion.features(block.X), block.T, block.s)
+
+    return source.map_reduce(task)
+
+
+def working_moments(source: Source, expansion: Expansion, at: Solution) -> Moments:
+    """The moments of the least squares problem that touches the loss at the outputs of a solution."""
+    loss = source.outputs.loss
+
+    def task(block: Block) -> Moments:
+        Phi = expansion.features(block.X)
+        T, w = loss.working(block.T, Phi @ at.theta + at.b)
+        return Moments.of(Phi, T, block.s * w)
+
+    return source.map_reduce(task)
+
+
+def fit_outputs(source: Source, expansion: Expansion, C: float) -> Solved:
+    """Minimise ½‖θ‖²/C + Σ s ℓ(t, Φθ + b) over theta and b, for the loss ℓ of the source's outputs."""
+    moments = unit_moments(source, expansion)
+    solution = solve(moments, C)
+    if source.outputs.loss.quadratic:
+        return Solved(solution, moments)
+    for _ in range(ROUNDS):
+        before, moments = solution.theta, working_moments(source, expansion, solution)
+        solution = solve(moments, C)
+        if np.linalg.norm(solution.theta - before) <= CLOSE * np.linalg.norm(solution.theta):
+            break
+    return Solved(solution, moments)

@@ -1,0 +1,81 @@
+"""Folds that are refitted: the slow and sure way to honest residuals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sleek._runtime.types import FloatArray
+from sleek.closed_form.leave_one_out import LeaveOneOut, Trained, cost, whole_model_loo
+from sleek.fit import policy
+from sleek.rows.sample import Sample
+from sleek.trainers.base import Training
+
+Refit = Callable[[Sample], Training]
+# How residuals of rows that took no part were found.
+LEAVE_ONE_OUT, REFITTED, HELD_OUT = "leave-one-out", "refitted folds", "rows held out"
+
+
+def honest_residuals(
+    sample: Sample, trained: Trained, refit: Refit, weight: float | None = None
+) -> tuple[LeaveOneOut, str]:
+    """Residuals of a model trained on `sample`, each row's as if it had taken no part, and how they were found.
+
+    By `whole_model_loo`, or by refitting five folds where that would be slower or has no closed form. If the model
+    was trained on more rows than the sample has, `weight` is their total weight, which lowers the leverage of each;
+    folds are refitted to the sample alone all the same, and err on the dark side.
+    """
+    cheap = cost(trained, sample.n_rows, sample.outputs.n_outputs) <= policy.MOST_LOO_COST
+    if cheap and trained.has_closed_form:
+        rows = sample if weight is None else sample.with_weight(weight)
+        return whole_model_loo(rows, trained), LEAVE_ONE_OUT
+    return refitted_folds(sample, refit), REFITTED
+
+
+def refitted_folds(sample: Sample, refit: Refit) -> LeaveOneOut:
+    """Residuals from models that were trained without a fifth of the observations each.
+
+    A row of two copies is dealt to the folds as two observations, so it may be left out of two models: its
+    residual is then the mean of both.
+    """
+    rows = sample.rows
+    residuals, seen = np.zeros_like(rows.T), np.zeros(len(rows))
+    for held in deal(rows.copies):  # (n,) copies that are left out
+        rest, out = np.flatnonzero(rows.copies - held > 0), np.flatnonzero(held)
+        if len(rest) == 0 or len(out) == 0:
+            continue
+        again = refit(sample.take(rest, rows.copies[rest] - held[rest]))
+        Y = again.expansion.features(rows.X[out]) @ again.solution.theta + again.solution.b
+        residuals[out] += held[out, None] * (rows.T[out] - Y)
+        seen[out] += held[out]
+    return LeaveOneOut(rows.T, residuals / seen[:, None], rows.s, rows.copies)
+
+
+def deal(copies: FloatArray) -> FloatArray:
+    """Copies dealt to `FOLDS` hands in random order, about one at a time: (folds, n).
+
+    >>> deal(np.array([1.0, 12.0])).sum(axis=0)
+    array([ 1., 12.])
+    """
+    whole = np.maximum(1, np.floor(copies)).astype(np.int64)
+    order = np.random.default_rng(0).permutation(len(whole))
+    first = np.empty(len(whole), dtype=np.int64)
+    first[order] = np.cumsum(whole[order]) - whole[order]
+    # how many of the numbers first … first+whole-1 leave the remainder that is the hand's
+    hands = np.arange(policy.FOLDS)[:, None]
+    count = (first + whole - 1 - hands) // policy.FOLDS - (first - 1 - hands) // policy.FOLDS
+    return count * (copies / whole)
+
+
+def mean_and_error(values: FloatArray, s: FloatArray, copies: FloatArray) -> tuple[float, float]:
+    """The weighted mean of a number for each row, and its standard error.
+
+    A row of several copies is that many observations of weight s/copies each; their squared weights add up.
+
+    >>> mean_and_error(np.array([3.0, 5.0]), np.ones(2), np.ones(2))
+    (4.0, 0.7071067811865476)
+    """
+    mean = float(np.average(values, weights=s))
+    variance = float(np.sum(s**2 / copies * (values - mean) ** 2)) / float(s.sum()) ** 2
+    return mean, float(np.sqrt(variance))

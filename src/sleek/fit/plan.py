@@ -1,0 +1,151 @@
+"""One plan for a fit, decided once from sizes, printed, and obeyed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sleek._runtime.types import FloatArray
+from sleek.bases.base import Basis
+from sleek.fit import policy
+from sleek.trainers.base import Trainer
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What the user has fixed; None is to be chosen."""
+
+    bases: tuple[Basis, ...]  # more than one: to be chosen from
+    trainer: Trainer
+    n_units: int | None
+    C: float | None
+    pull: float | None  # per row; None also where the trainer has none
+    shape: float | None
+    centers: FloatArray | None  # raw units
+    standardize: bool
+    max_samples: int | str | None  # "auto", None for all rows, or at most so many
+
+    def scaled(self, scale: float) -> Request:
+        """The same request for weights that were divided by `scale`: a fixed C stands for C·weight."""
+        return self if self.C is None or scale == 1.0 else replace(self, C=self.C * scale)
+
+    @property
+    def fits_units(self) -> bool:
+        """Whether units are fitted by least squares under a prior, so that recipes may stop and continue."""
+        return self.trainer.pull is not None
+
+    @property
+    def sized(self) -> bool:
+        """Whether the number of units is fixed."""
+        return self.n_units is not None or self.centers is not None
+
+    @property
+    def penalised(self) -> bool:
+        """Whether there is nothing to choose about penalties."""
+        return self.C is not None and (self.pull is not None or not self.fits_units)
+
+    @property
+    def shaped(self) -> bool:
+        """Whether there is one basis and one start shape."""
+        return len(self.bases) == 1 and (self.shape is not None or len(self.bases[0].auto_shapes) == 1)
+
+    @property
+    def settled(self) -> bool:
+        """Whether there is nothing to choose."""
+        return self.sized and self.penalised and self.shaped
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How rows are used: on which settings are chosen, by which they are judged, on which units are learnt.
+
+    >>> from sleek import GaussianRBF, VariableProjection
+    >>> request = Request((GaussianRBF(),), VariableProjection(), None, None, None, None, None, True, "auto")
+    >>> print(Plan.of(1_000, 28, request))
+    1000 rows, all of them used in every step of training
+    >>> print(Plan.of(1_000_000, 28, request))
+    1000000 rows: at most 7 passes over all of them
+    """
+
+    n_rows: int
+    canonical: bool  # rows are sorted and repeats merged before anything else
+    heats: tuple[int, ...]  # rows of each heat of a race; none: settings are chosen by leave-one-out
+    n_tried: int  # rows on which settings are chosen in the end
+    n_held: int  # rows held out to judge
+    n_sampled: int  # rows drawn while the features are looked at
+    n_medoid: int  # rows that k-medoids sees
+    stages: tuple[int, ...]  # rows that units are learnt on, one after the other; none: on all rows at once
+    everything: bool  # in the end units are learnt on all rows, those held out among them
+
+    @classmethod
+    def of(cls, n_rows: int, n_features: int, request: Request) -> Plan:
+        """The plan for data of this size."""
+        unlimited = request.max_samples is None
+        races = n_rows >= policy.RACE_ROWS and request.fits_units and not (request.settled and unlimited)
+        held = min(round(policy.HELD_SHARE * n_rows), policy.MOST_HELD) if races else 0
+        heats = tuple(min(size, n_rows - held) for size in policy.HEATS) if races else ()
+        limit = stage_limit(n_features)
+        if isinstance(request.max_samples, int):
+            limit = min(limit, request.max_samples)
+        if races:
+            tried = heats[-1]
+            stages = () if unlimited else _stages(tried, min(limit, n_rows - held))
+            everything = unlimited or (n_rows < policy.EVERY_ROW_COUNTS and limit >= n_rows)
+        else:
+            tried = min(n_rows, policy.SELECTION_ROWS)
+            bounded = request.fits_units and isinstance(request.max_samples, int) and limit < n_rows
+            stages, everything = ((limit,) if bounded else ()), not bounded
+        return cls(
+            n_rows=n_rows,
+            canonical=n_rows <= policy.CANONICAL_ROWS,
+            heats=heats,
+            n_tried=tried,
+            n_held=held,
+            n_sampled=max(tried, *stages[:1]) if races or stages else min(n_rows, policy.RACE_ROWS),
+            n_medoid=policy.RACE_MEDOID_ROWS if n_rows >= policy.RACE_ROWS else policy.MEDOID_ROWS,
+            stages=stages,
+            everything=everything,
+        )
+
+    @property
+    def races(self) -> bool:
+        """Whether settings are judged by rows held out."""
+        return self.n_held > 0
+
+    def __str__(self) -> str:
+        if not self.stages:
+            return f"{self.n_rows} rows, all of them used in every step of training"
+        passes = 3 + len(self.stages) + self.everything
+        return f"{self.n_rows} rows: at most {passes} passes over all of them"
+
+
+def stage_limit(n_features: int) -> int:
+    """The most rows that units are learnt on.
+
+    >>> stage_limit(28)
+    599186
+    """
+    return max(policy.MOST_BYTES // (8 * n_features), policy.LEAST_LIMIT)
+
+
+def _stages(first: int, limit: int) -> tuple[int, ...]:
+    """The sizes of samples that grow from `first` to `limit`.
+
+    >>> _stages(8192, 599186)
+    (32768, 131072, 524288, 599186)
+    """
+    sizes, size = [], first
+    while size < limit:
+        size = min(int(size * policy.GROWTH), limit)
+        sizes.append(size)
+    return tuple(sizes) or (limit,)
+
+
+def auto_units(n_outputs: int) -> int:
+    """The number of units from which n_units="auto" prunes, where there are enough rows.
+
+    >>> auto_units(1), auto_units(8), auto_units(26)
+    (30, 48, 60)
+    """
+    return int(np.clip(policy.UNITS_PER_OUTPUT * n_outputs, policy.AUTO_UNITS, policy.MOST_UNITS))

@@ -1,0 +1,59 @@
+"""As few units as do: units are removed one by one, each time the one that is missed least.
+
+The rest is trained on from where it is, and the smallest size wins whose loss is within one standard error (of the
+paired difference) of the best.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sleek._runtime.types import IntArray
+from sleek.closed_form.least_squares import unit_moments
+from sleek.closed_form.moments import Moments
+from sleek.fit import policy
+from sleek.fit.start import Family
+from sleek.fit.trials import Trial, Trials
+
+
+def prune(trials: Trials, best: Trial) -> Trial:
+    """The smallest pruned model that is as good as `best` within one standard error.
+
+    With rows held out, the first size that is not ends the search.
+    """
+    winner = current = best
+    for size in policy.SIZES:
+        if size >= len(current.family.start):
+            continue
+        current = _pruned(trials, current, size)
+        if current.loss < best.loss:
+            best = current
+        if current.within_one_standard_error_of(best):
+            winner = current
+        elif trials.held is not None:
+            break
+    return winner
+
+
+def _pruned(trials: Trials, trial: Trial, size: int) -> Trial:
+    expansion = trial.training.expansion
+    kept = strongest_units(unit_moments(trials.sample, expansion), trial.penalty.C, size)
+    family = Family(trial.family.shape, trial.family.start.take(kept))
+    return trials.run(family, trial.step, expansion.take(kept))
+
+
+def strongest_units(moments: Moments, C: float, size: int) -> IntArray:
+    """The units left when the least useful one is removed again and again, theta re-solved each time.
+
+    Removing unit j from the least squares problem raises its minimum by ½ Σ_k θ_jk² / [(G + I/C)⁻¹]_jj.
+
+    >>> Phi = np.array([[0.0, 1.0, 0.1], [1.0, 0.0, 0.0], [0.0, 0.0, 0.1], [1.0, 1.0, 0.0]])
+    >>> strongest_units(Moments.of(Phi, Phi @ np.array([[1.0], [2.0], [0.1]]), np.ones(4)), 1e3, 2)
+    array([0, 1])
+    """
+    kept = np.arange(len(moments.G))
+    while len(kept) > size:
+        inverse = np.linalg.inv(moments.G[np.ix_(kept, kept)] + np.eye(len(kept)) / C)
+        theta = inverse @ moments.R[kept]
+        kept = np.delete(kept, np.argmin(np.sum(theta**2, axis=1) / np.diag(inverse)))
+    return kept

@@ -1,0 +1,143 @@
+"""Where fits begin: what one pass over the rows tells, the features' scale, the units' first places."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sleek._runtime.sums import Sums
+from sleek._runtime.threads import Workers
+from sleek._runtime.types import FloatArray
+from sleek.bases.expansion import Expansion
+from sleek.fit import policy
+from sleek.fit.k_medoids import distinct_rows, k_medoids
+from sleek.fit.plan import Plan, Request, auto_units
+from sleek.kernels.columns import ColumnMoments
+from sleek.rows.sample import Sample, chosen_rows
+from sleek.rows.scaling import Scaling
+from sleek.rows.source import Block, Source
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What one pass over the rows tells: the features' moments, a first sample, and rows held out of it."""
+
+    columns: ColumnMoments
+    sample: Sample
+    held: Sample
+
+    @classmethod
+    def at(cls, data: Source, plan: Plan, seed: int, workers: Workers) -> Look:
+        """Look at all rows once."""
+        chosen = chosen_rows(data.n_rows, plan.n_sampled, plan.n_held, seed)
+
+        def task(block: Block) -> _Seen:
+            return _Seen(ColumnMoments.of(block.X, block.s), *([block.among(rows)] for rows in chosen))
+
+        seen = data.map_reduce(task)
+        sample, held = (
+            Sample(seed, workers, data.outputs, numbers, Block.joined(blocks))
+            for numbers, blocks in zip(chosen, (seen.drawn, seen.held), strict=True)
+        )
+        return cls(seen.columns, sample, held)
+
+    def scaled(self, scaling: Scaling) -> Look:
+        """The same rows in training units."""
+        return replace(self, sample=self.sample.scaled(scaling), held=self.held.scaled(scaling))
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen(Sums):
+    columns: ColumnMoments
+    drawn: list[Block]
+    held: list[Block]
+
+
+def without_outliers(data: Source, look: Look) -> ColumnMoments:
+    """Mean and spread of every feature, absurd values counted as merely extreme; one more pass if there are any."""
+    raw, rows = look.columns, look.sample.smallest(policy.SELECTION_ROWS).rows
+    q = policy.OUTLIER_QUANTILE
+    low, high = (_quantile(rows.X, rows.s, share) for share in (q, 1 - q))
+    margin = np.where(high > low, policy.OUTLIER_WIDTHS * (high - low), np.inf)
+    low, high = low - margin, high + margin
+    if (raw.low >= low).all() and (raw.high <= high).all():
+        return raw
+    clipped = data.map_reduce(lambda block: ColumnMoments.of(np.clip(block.X, low, high), block.s))
+    return replace(clipped, squares=np.where(raw.spread() > 0, clipped.squares, 0.0))
+
+
+def _quantile(X: FloatArray, s: FloatArray, q: float) -> FloatArray:
+    """The least value of each column below or at which a share q of the weight lies."""
+    order = np.argsort(X, axis=0, kind="stable")
+    below = np.cumsum(s[order], axis=0)
+    first = np.argmax(below >= q * below[-1] * (1 - 1e-12), axis=0)
+    columns = np.arange(X.shape[1])
+    values: FloatArray = X[order[first, columns], columns]
+    return values
+
+
+def scaling_of(columns: ColumnMoments, standardize: bool) -> Scaling:
+    """To mean 0 and variance 1 with constant features ignored, or the identity."""
+    spread = columns.spread()
+    if standardize:
+        return Scaling(columns.mean, np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0))
+    return Scaling(np.zeros_like(spread), np.ones_like(spread))
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Units at their start, of one shape: what a line search over the strength keeps fixed."""
+
+    shape: float
+    start: Expansion
+
+    @property
+    def name(self) -> str:
+        """The names of the bases."""
+        return self.start.name
+
+
+def families(
+    sample: Sample,
+    plan: Plan,
+    scaling: Scaling,
+    request: Request,
+    columns: ColumnMoments,
+    rng: np.random.Generator,
+) -> list[Family]:
+    """The units' start for every basis and shape that is to be tried.
+
+    With a shape of 1 in `Basis.auto_shapes` a row one standard deviation off in every feature has distance 1.
+    """
+    centers = (
+        _medoids(sample, plan, request.n_units, columns.weight, rng)
+        if request.centers is None
+        else scaling.apply(request.centers)
+    )
+    width = float(np.sum(columns.spread() * scaling.factor))
+    unit = 1.0 / width if width > 0 else 1.0
+    return [
+        Family(shape, Expansion.of(basis, basis.start(centers, shape, rng)))
+        for basis in request.bases
+        for shape in ([a * unit for a in basis.auto_shapes] if request.shape is None else [request.shape])
+    ]
+
+
+def _medoids(
+    sample: Sample, plan: Plan, n_units: int | None, n_observations: float, rng: np.random.Generator
+) -> FloatArray:
+    """As many different rows as units are wanted, or as there are."""
+    wanted = auto_units(sample.outputs.n_outputs) if n_units is None else n_units
+    rows, weights = distinct_rows(sample, wanted, int(rng.integers(2**63)), plan.n_medoid)
+    if n_units is None:
+        wanted = min(wanted, max(1, round(n_observations) // policy.ROWS_PER_UNIT))
+    elif wanted > len(rows):
+        warnings.warn(
+            f"`n_units`={wanted} is more than the {len(rows)} distinct rows of X: {len(rows)} units are fitted.",
+            UserWarning,
+            stacklevel=2,
+        )
+    wanted = min(wanted, len(rows))
+    return rows[k_medoids(rows, weights, wanted, rng)]

@@ -1,0 +1,157 @@
+"""Candidates, each trained briefly and judged by rows that took no part in it.
+
+A candidate is a family (units at their start) and one strength κ, in steps of √10:
+
+    C = 1/κ,    prior = κ/1000·Σs      (what the user has fixed stays fixed)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sleek._runtime.threads import Workers
+from sleek._runtime.types import FloatArray
+from sleek.bases.expansion import Expansion
+from sleek.closed_form.leave_one_out import Trained
+from sleek.closed_form.penalty import Penalty
+from sleek.fit import policy
+from sleek.fit.folds import honest_residuals, mean_and_error
+from sleek.fit.plan import Request
+from sleek.fit.start import Family
+from sleek.rows.sample import Sample
+from sleek.trainers.base import Problem, Training
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A candidate, trained and judged."""
+
+    family: Family
+    step: int  # κ = STRENGTH_STEP**step
+    penalty: Penalty
+    pull: float
+    n_rows: int
+    training: Training
+    losses: FloatArray  # (n,) of outputs for rows that took no part
+    weights: FloatArray  # (n,)
+    copies: FloatArray  # (n,)
+    seconds: float
+
+    @property
+    def loss(self) -> float:
+        """The weighted mean loss."""
+        return float(np.average(self.losses, weights=self.weights))
+
+    def gain_over(self, other: Trial) -> tuple[float, float]:
+        """By how much its loss is below another's on the same rows, and the standard error of that."""
+        return mean_and_error(other.losses - self.losses, self.weights, self.copies)
+
+    def within_one_standard_error_of(self, best: Trial) -> bool:
+        """Whether the mean difference to the best is below its own standard error."""
+        gain, error = self.gain_over(best)
+        return bool(-gain <= error)
+
+
+class Trials:
+    """Runs trials on one sample of the rows and remembers them all.
+
+    Without rows held out of the sample, candidates are judged by leave-one-out.
+    """
+
+    def __init__(self, sample: Sample, request: Request, report: Report, held: Sample | None = None) -> None:
+        self.sample, self.request, self.report, self.held = sample, request, report, held
+        self.weight = float(sample.rows.s.sum())
+        self.all: list[Trial] = []
+
+    def run(self, family: Family, step: int, begin: Expansion | None = None) -> Trial:
+        """One trial."""
+        return self._remember(self._run(self.sample, family, step, begin))
+
+    def side_by_side(self, runs: Sequence[tuple[Family, int, Expansion | None]]) -> list[Trial]:
+        """Trials on a thread each: better than threads over the few blocks of a sample."""
+        alone = replace(self.sample, workers=Workers(1))
+        spread = self.sample.workers.spread(lambda run: self._run(alone, *run), runs)
+        return [self._remember(trial) for trial in spread]
+
+    def penalty(self, step: int) -> Penalty:
+        """The penalties at a strength."""
+        strength, C, pull = policy.STRENGTH_STEP**step, self.request.C, self.request.pull
+        if pull is None:
+            prior = policy.PULL_PER_STRENGTH * strength * min(self.weight, policy.FULL_PRIOR_WEIGHT)
+        else:
+            prior = pull * self.weight
+        return Penalty(1.0 / strength if C is None else C, prior)
+
+    def draft(
+        self, sample: Sample, family: Family, penalty: Penalty, begin: Expansion | None = None
+    ) -> Training:
+        """Training that is long enough to compare settings; shorter still if it goes on in a race."""
+        max_iter = None
+        if self.request.fits_units:
+            max_iter = max(part.basis.draft_iterations for part in family.start.parts)
+            if begin is not None and self.held is not None:
+                max_iter = policy.GOING_ON
+        return self.request.trainer.train(Problem(sample, family.start, penalty, begin, max_iter))
+
+    def _run(self, sample: Sample, family: Family, step: int, begin: Expansion | None = None) -> Trial:
+        clock = time.perf_counter()
+        penalty = self.penalty(step)
+        training = self.draft(sample, family, penalty, begin)
+        if self.held is None:
+            trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
+            loo, _ = honest_residuals(sample, trained, lambda rows: self.draft(rows, family, penalty))
+            losses, weights, copies = sample.outputs.losses(loo.T, loo.outputs), loo.s, loo.copies
+        else:
+            rows = self.held.rows
+            losses, weights, copies = held_out_losses(self.held, training), rows.s, rows.copies
+        pull = penalty.prior / self.weight if self.request.fits_units else np.nan
+        seconds = time.perf_counter() - clock
+        return Trial(
+            family, step, penalty, pull, sample.n_rows, training, losses, weights, copies, seconds
+        )
+
+    def _remember(self, trial: Trial) -> Trial:
+        self.all.append(trial)
+        self.report(
+            f"tried {trial.family.start} on {trial.n_rows} rows, "
+            f"shape {trial.family.shape:.3g}, C {trial.penalty.C:.3g}, pull {trial.pull:.3g}: "
+            f"loss {trial.loss:.5f}"
+        )
+        return trial
+
+
+def held_out_losses(held: Sample, training: Training) -> FloatArray:
+    """The loss of each row that was held out of the training."""
+    Phi = training.expansion.features(held.rows.X)
+    return held.outputs.losses(held.rows.T, Phi @ training.solution.theta + training.solution.b)
+
+
+def best_of_each(trials: Sequence[Trial]) -> list[Trial]:
+    """The trial of least loss for every combination of bases."""
+    best: dict[str, Trial] = {}
+    for trial in trials:
+        name = trial.family.name
+        if name not in best or trial.loss < best[name].loss:
+            best[name] = trial
+    return list(best.values())
+
+
+def table(trials: Sequence[Trial], chosen: Trial) -> dict[str, list[object]]:
+    """Trials as columns, in the order in which they were tried."""
+    return {
+        "basis": [trial.family.name for trial in trials],
+        "shape": [trial.family.shape for trial in trials],
+        "n_units": [len(trial.family.start) for trial in trials],
+        "C": [trial.penalty.C for trial in trials],
+        "pull": [trial.pull for trial in trials],
+        "n_rows": [trial.n_rows for trial in trials],
+        "loss": [trial.loss for trial in trials],
+        "seconds": [trial.seconds for trial in trials],
+        "chosen": [trial is chosen for trial in trials],
+    }

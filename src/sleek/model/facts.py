@@ -1,0 +1,130 @@
+"""What training knew of the data and a model alone cannot tell: kept with it wherever it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from sleek._runtime.types import FloatArray
+from sleek.bases.expansion import Expansion
+from sleek.bases.formula import expression
+from sleek._runtime.json_values import ModelFileError, array_of, check_keys, count_of, number_of, text_of
+
+
+@dataclass(frozen=True)
+class ExpectedError:
+    """The error to expect on new rows, with its standard error and how it was found.
+
+    `value` is the share of mistakes of a classifier, and the mean squared error of a regression.
+    """
+
+    value: float
+    standard_error: float
+    method: str  # "leave-one-out", "refitted folds" or "rows held out"
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """Facts about the training data.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of positive weight.
+    low, high, deviation : arrays of shape (n_features,)
+        Range and standard deviation of every feature.
+    influence : array of shape (n_columns,)
+        How far the outputs move when one column is shuffled: see `influence`. A column is a feature, or a column
+        of the table that the model reads.
+    variance : array of shape (n_outputs,)
+        That of the encoded targets, in the target's own units: what a model that knows nothing has as error.
+    expected : ExpectedError
+    """
+
+    n_rows: int
+    low: FloatArray
+    high: FloatArray
+    deviation: FloatArray
+    influence: FloatArray
+    variance: FloatArray
+    expected: ExpectedError
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        arrays = ("low", "high", "deviation", "influence", "variance")
+        expected = self.expected
+        return {
+            "n_rows": int(self.n_rows),
+            **{name: getattr(self, name).tolist() for name in arrays},
+            "expected_error": {
+                "value": expected.value,
+                "standard_error": expected.standard_error,
+                "method": expected.method,
+            },
+        }
+
+    @classmethod
+    def from_json(cls, block: Mapping[str, Any], n_features: int, n_columns: int, n_outputs: int) -> Self:
+        """What `to_json` has written, checked."""
+        arrays = {"low": n_features, "high": n_features, "deviation": n_features, "influence": n_columns}
+        arrays["variance"] = n_outputs
+        check_keys(block, {"n_rows", *arrays, "expected_error"}, "`facts`")
+        found = {name: array_of(block[name], f"facts.{name}", 1) for name in arrays}
+        for name, size in arrays.items():
+            if len(found[name]) != size:
+                raise ModelFileError(f"`facts.{name}` must have {size} numbers, got {len(found[name])}.")
+        expected = block["expected_error"]
+        if not isinstance(expected, dict):
+            raise ModelFileError(f"`facts.expected_error` must be an object, got {expected!r:.80}.")
+        check_keys(expected, {"value", "standard_error", "method"}, "`facts.expected_error`")
+        error = ExpectedError(
+            *(number_of(expected[name], f"facts.expected_error.{name}") for name in ("value", "standard_error")),
+            text_of(expected["method"], "facts.expected_error.method"),
+        )
+        return cls(count_of(block["n_rows"], "facts.n_rows"), expected=error, **found)
+
+
+def influence(
+    expansion: Expansion, theta: FloatArray, rows: FloatArray, columns: Sequence[slice], seed: int = 0
+) -> FloatArray:
+    """How far the outputs move when one column is shuffled, relative to their own spread: (n_columns,).
+
+    √(Σ mean (y(x) - y(x'))² / 2 Σ Var y), x' a row with the column of another row: 0 for a column that does not
+    matter, about 1 for one that alone decides. A column may be several features. Where the basis has a formula,
+    z = start + Σ_i term(x_i), only the column's own terms are computed anew: O(rows·units·features) for all columns
+    together.
+
+    >>> from sleek import Sigmoidal, Units
+    >>> units = Units({"slopes": np.array([[1.0, 0.0]]), "offsets": np.zeros(1)})
+    >>> rows = np.random.default_rng(0).normal(size=(500, 2))
+    >>> influence(Expansion.of(Sigmoidal(), units), np.ones((1, 1)), rows, [slice(0, 1), slice(1, 2)]).round(1)
+    array([1., 0.])
+    """
+    rng = np.random.default_rng(seed)
+    outputs = expansion.features(rows) @ theta
+    spread = 2.0 * float(outputs.var(axis=0).sum())
+    found = np.zeros(len(columns))
+    if not spread > 0:
+        return found
+    sums = [
+        None if part.basis.formula is None else part.basis.formula.inner(rows, part.units)
+        for part in expansion.parts
+    ]
+    for number, place in enumerate(columns):
+        other = rows[rng.permutation(len(rows)), place]
+        shuffled = rows.copy()
+        shuffled[:, place] = other
+        Phi = []
+        for part, z in zip(expansion.parts, sums, strict=True):
+            formula = part.basis.formula
+            if formula is None or z is None:
+                Phi.append(part.features(shuffled))
+                continue
+            change = formula.terms(other, part.units, place) - formula.terms(rows[:, place], part.units, place)
+            Phi.append(expression(formula.profile).evaluate({"z": z + change.sum(axis=2)}))
+        moved = np.concatenate(Phi, axis=1) @ theta - outputs
+        found[number] = np.sqrt(float(np.mean(moved**2, axis=0).sum()) / spread)
+    return found

@@ -1,0 +1,148 @@
+"""What `Outputs` are: the meaning of a model's columns, from the rows' targets to what is said of a new row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from inspect import isabstract
+from typing import Any, ClassVar, Self
+
+from sleek._runtime.types import AnyArray, FloatArray
+from sleek.outputs.loss import Loss, SquaredLoss
+
+
+class Outputs(ABC):
+    """A coding of the user's targets as k real columns T, and back.
+
+    ```
+    targets y of some rows → survey → + over all rows → learn → Outputs
+    y → encode → T → (a fit) → theta, b → decode → model
+    Y = Φ·theta + b → scores, answer
+    ```
+
+    A new kind is a final subclass with a `kind` of its own, learnt by an estimator whose `outputs_kind` it is::
+
+        class LogNumbers(NumberOutputs): ...
+        class LogRegressor(RegressorMixin, LowRankLSSVM):
+            outputs_kind = LogNumbers
+
+    Targets come as rows hand them out: `Labels` where `reads` is "labels", floats (n, k) where it is "numbers".
+    """
+
+    kind: ClassVar[str]  # its name in model files
+    reads: ClassVar[str]  # "labels" or "numbers"
+    loss: ClassVar[Loss] = SquaredLoss()  # what a fit minimises
+
+    # -- learnt from rows
+
+    @classmethod
+    @abstractmethod
+    def survey(cls, y: Any, s: FloatArray) -> Any:
+        """What some rows' targets, with weights s, tell: something that adds up over blocks of rows."""
+
+    @classmethod
+    @abstractmethod
+    def learn(cls, survey: Any, flat: bool) -> Self:
+        """The coding for all rows; `flat` says whether users gave, and expect, one column as a 1D array."""
+
+    # -- the columns T
+
+    @property
+    @abstractmethod
+    def n_outputs(self) -> int:
+        """The number of columns k."""
+
+    @property
+    @abstractmethod
+    def flat(self) -> bool:
+        """Whether outputs are one column that users expect as a 1D array."""
+
+    @abstractmethod
+    def encode(self, y: Any) -> FloatArray:
+        """T (n, k) for the targets of some rows."""
+
+    def importance(self, y: Any) -> FloatArray | None:
+        """What the weights of some rows are multiplied by, (n,); None: nothing."""
+        return None
+
+    @property
+    def mean_importance(self) -> float:
+        """The mean of it over all rows' weight."""
+        return 1.0
+
+    @abstractmethod
+    def decode(self, theta: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weights and constants for columns T as those for outputs in the user's units."""
+
+    @abstractmethod
+    def decode_residuals(self, residuals: FloatArray) -> FloatArray:
+        """Residuals (n, k) of the columns T in the user's units."""
+
+    # -- judged
+
+    @abstractmethod
+    def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """The error of each row, (n,), for outputs Y (n, k): its mean is what users are told to expect."""
+
+    @abstractmethod
+    def losses(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """The loss of each row, (n,), by which settings are chosen."""
+
+    @abstractmethod
+    def judge(self, y: Any, answers: AnyArray, s: FloatArray) -> Any:
+        """How good answers are for rows with targets y: something that adds up and has a `score`."""
+
+    # -- said
+
+    @abstractmethod
+    def answer(self, Y: FloatArray) -> AnyArray:
+        """What is predicted where the model's outputs are Y (n, k)."""
+
+    def scores(self, Y: FloatArray) -> FloatArray:
+        """Outputs in the shape that users expect."""
+        return Y[:, 0] if self.flat else Y
+
+    @property
+    @abstractmethod
+    def words(self) -> tuple[str, ...]:
+        """A word for every output: the class it speaks for, or a name of the number."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A heading for every output."""
+        return self.words
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What is predicted, as half a sentence."""
+
+    @abstractmethod
+    def rule(self, target: str, total: str, b: FloatArray) -> str:
+        """How the target follows from sums of units, as a line for people; `total` is the sum in words."""
+
+    # -- saved
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """All that `from_json` needs, as plain values."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, block: Mapping[str, Any], n_outputs: int) -> Self:
+        """The outputs that `to_json` wrote, for a model of so many columns; a ValueError says what is wrong."""
+
+
+def known_outputs() -> dict[str, type[Outputs]]:
+    """Every final kind of outputs by its name: those of this room, and those that a user's program defines.
+
+    >>> sorted(known_outputs())[:2]
+    ['classes', 'numbers']
+    """
+    pending: list[type[Outputs]] = [Outputs]
+    found: dict[str, type[Outputs]] = {}
+    while pending:
+        cls = pending.pop()
+        pending += cls.__subclasses__()
+        if not isabstract(cls):
+            found[cls.kind] = cls
+    return found

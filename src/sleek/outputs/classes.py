@@ -1,0 +1,252 @@
+"""Class labels as outputs: ±1 codes, the largest output wins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from sleek._runtime.checks import check_classes
+from sleek._runtime.sums import Sums
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.outputs.base import Outputs
+from sleek._runtime.json_values import check_keys, labels_from_json, labels_to_json
+from sleek.outputs.labels import Labels, positions, read_labels
+
+MOST_CLASSES = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSurvey:
+    """The different labels of some rows, sorted, and the weight of the rows that have each of them."""
+
+    labels: AnyArray  # (n_labels,)
+    weights: FloatArray  # (n_labels,)
+    untyped: bool = False
+
+    @classmethod
+    def grouped(cls, labels: AnyArray, weights: FloatArray, untyped: bool = False) -> ClassSurvey:
+        """The sums over equal labels."""
+        different, group = np.unique(labels, return_inverse=True)
+        if len(different) > MOST_CLASSES:
+            raise ValueError(
+                f"A classifier takes at most {MOST_CLASSES} classes, but the target has more "
+                "different values. Is it another column, or a number for LowRankLSSVR?"
+            )
+        return cls(different, _sums(group, weights, len(different)), untyped)
+
+    def __add__(self, other: ClassSurvey) -> ClassSurvey:
+        return ClassSurvey.grouped(
+            np.concatenate([self.labels, other.labels]),
+            np.concatenate([self.weights, other.weights]),
+            self.untyped,
+        )
+
+
+def _sums(groups: IntArray, values: FloatArray, size: int) -> FloatArray:
+    """Σ values over each of `size` groups."""
+    return np.bincount(groups, values, size).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassOutputs(Outputs):
+    """Class labels coded as ±1: one column for two classes, else one for each class.
+
+    Parameters
+    ----------
+    classes : array of shape (n_classes,)
+        The labels, in order.
+    factors : array of shape (n_classes,) or None
+        What the weights of each class's rows are multiplied by in training.
+    mean_factor : float
+        The mean of the factors over all rows' weight.
+
+    Examples
+    --------
+    >>> two = ClassOutputs(np.array(["no", "yes"]))
+    >>> two.encode(Labels.of(np.array(["yes", "no"]))), two.answer(np.array([[0.3], [-2.0]]))
+    (array([[ 1.], [-1.]]), array(['yes', 'no'], dtype='<U3'))
+    >>> ClassOutputs(np.array([5, 6, 7])).encode(Labels.of(np.array([7])))
+    array([[-1., -1.,  1.]])
+    """
+
+    classes: AnyArray
+    factors: FloatArray | None = None
+    mean_factor: float = 1.0
+
+    kind: ClassVar[str] = "classes"
+    reads: ClassVar[str] = "labels"
+
+    @classmethod
+    def survey(cls, y: Labels, s: FloatArray) -> ClassSurvey:
+        weights = _sums(y.codes, s, len(y.values))
+        seen = np.bincount(y.codes, minlength=len(y.values)) > 0  # labels may be those of more rows
+        return ClassSurvey.grouped(y.values[seen], weights[seen], y.untyped)
+
+    @classmethod
+    def learn(
+        cls, survey: ClassSurvey, flat: bool, class_weight: Mapping[Any, float] | str | None = None
+    ) -> Self:
+        if survey.untyped:  # "1" and "01" may be the same number
+            survey = ClassSurvey.grouped(read_labels(survey.labels), survey.weights)
+        check_discrete(survey.labels)
+        check_classes(survey.labels)
+        factors = class_factors(class_weight, survey.labels, survey.weights)
+        mean = 1.0 if factors is None else float(np.average(factors, weights=survey.weights))
+        return cls(survey.labels, factors, mean)
+
+    @property
+    def n_outputs(self) -> int:
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    @property
+    def flat(self) -> bool:
+        return len(self.classes) == 2
+
+    def codes(self, y: Labels) -> IntArray:
+        """The place of each row's label among the classes, -1 for one that is none."""
+        return positions(y.values, self.classes)[y.codes]
+
+    def encode(self, y: Labels) -> FloatArray:
+        codes = self._known_codes(y)
+        columns = np.arange(len(self.classes)) if len(self.classes) > 2 else np.ones(1)
+        return np.where(codes[:, None] == columns, 1.0, -1.0)
+
+    def importance(self, y: Labels) -> FloatArray | None:
+        return None if self.factors is None else self.factors[self._known_codes(y)]
+
+    @property
+    def mean_importance(self) -> float:
+        return self.mean_factor
+
+    def _known_codes(self, y: Labels) -> IntArray:
+        codes = self.codes(y)
+        if len(codes) and codes.min() < 0:
+            strange = y.values[y.codes[codes < 0]].tolist()[0]
+            raise ValueError(
+                f"There is a new class label {strange!r}: the rows have changed since "
+                "their labels were counted. Fit again when they are complete."
+            )
+        return codes
+
+    def decode(self, theta: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return theta, b
+
+    def decode_residuals(self, residuals: FloatArray) -> FloatArray:
+        return residuals
+
+    def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """1 for a mistake, else 0."""
+        return np.where(decide(T) != decide(Y), 1.0, 0.0)
+
+    def losses(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """Half the squared error, clipped where it is certain to be a mistake, plus 1 for a mistake.
+
+        The squared error alone prefers models that are too smooth at the boundary, mistakes alone are too
+        coarse to tell settings apart on a few hundred rows.
+        """
+        squared: FloatArray = np.sum((T - Y) ** 2, axis=1)
+        return 0.5 * np.minimum(squared, 4.0) + self.row_errors(T, Y)
+
+    def judge(self, y: Labels, answers: AnyArray, s: FloatArray) -> ClassScores:
+        """The weight of rows by actual and predicted class; strangers have the last line."""
+        actual, said = self.codes(y), positions(answers, self.classes)
+        size = len(self.classes)
+        actual = np.where(actual < 0, size, actual)
+        counts = np.bincount(actual * size + said, s, (size + 1) * size).reshape(size + 1, size)
+        return ClassScores(counts)
+
+    def answer(self, Y: FloatArray) -> AnyArray:
+        labels: AnyArray = self.classes[decide(Y)]
+        return labels
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        labels = [str(label) for label in self.classes.tolist()]
+        return (labels[1],) if len(labels) == 2 else tuple(labels)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"for {word}" for word in self.words)
+
+    def describe(self) -> str:
+        return f"one of {len(self.classes)} classes"
+
+    def rule(self, target: str, total: str, b: FloatArray) -> str:
+        if len(self.classes) == 2:
+            below, above = (str(label) for label in self.classes.tolist())
+            return f"{target} is {above} where {total} > 0, else {below}"
+        constants = ", ".join(f"{word} {value:+.2g}" for word, value in zip(self.words, b, strict=True))
+        return f"{target} is the class with the largest {total}; b: {constants}"
+
+    def to_json(self) -> dict[str, Any]:
+        return labels_to_json(self.classes)
+
+    @classmethod
+    def from_json(cls, block: Mapping[str, Any], n_outputs: int) -> Self:
+        check_keys(block, {"type", "labels"}, "`classes`")
+        classes = labels_from_json(block)
+        if len(classes) < 2 or n_outputs != (1 if len(classes) == 2 else len(classes)):
+            raise ValueError(f"{n_outputs} outputs do not fit {len(classes)} class labels.")
+        return cls(classes)
+
+    def __repr__(self) -> str:
+        return f"classes {self.classes.tolist()}"
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScores(Sums):
+    """The weight of rows by actual class (lines; the last for labels that are none) and predicted class.
+
+    >>> ClassScores(np.array([[8.0, 1.0], [0.0, 9.0], [2.0, 0.0]])).score
+    0.85
+    """
+
+    counts: FloatArray  # (n_classes + 1, n_classes)
+
+    @property
+    def score(self) -> float:
+        """The share of the rows' weight that was predicted right."""
+        return float(np.trace(self.counts) / self.counts.sum())
+
+
+def decide(Y: FloatArray) -> IntArray:
+    """The class code that outputs Y (n, k) speak for; of equal outputs the first class wins."""
+    codes: IntArray = (Y[:, 0] > 0).astype(np.int64) if Y.shape[1] == 1 else Y.argmax(axis=1)
+    return codes
+
+
+def check_discrete(labels: AnyArray) -> None:
+    """Labels that are no measurements, in scikit-learn's sentence."""
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        check_classification_targets(labels)
+
+
+def class_factors(
+    class_weight: Mapping[Any, float] | str | None, classes: AnyArray, weights: FloatArray
+) -> FloatArray | None:
+    """What scikit-learn's ``class_weight`` multiplies the weights of each class by.
+
+    "balanced" lets all classes weigh the same: rows of weight 2 count twice, as everywhere.
+
+    >>> class_factors("balanced", np.array([0, 1]), np.array([30.0, 10.0]))
+    array([0.66666667, 2.        ])
+    """
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return np.asarray(weights.sum() / (len(classes) * weights))
+    wanted = dict(class_weight) if isinstance(class_weight, Mapping) else class_weight
+    factors = np.asarray(compute_class_weight(wanted, classes=classes, y=classes), dtype=np.float64)
+    bad = ~((factors > 0) & (factors < np.inf))
+    if bad.any():
+        label, value = classes[bad].tolist()[0], factors[bad].tolist()[0]
+        raise ValueError(
+            f"`class_weight` must be positive and finite for every class, got {value} for {label!r}: "
+            "leave out the rows of a class that does not count."
+        )
+    return factors

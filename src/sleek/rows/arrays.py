@@ -1,0 +1,200 @@
+"""Rows of arrays in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sleek._runtime.sums import Sum, total
+from sleek._runtime.threads import Workers, single_threaded_blas
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.kernels import LARGE_BLOCK
+from sleek.outputs.base import Outputs
+from sleek.outputs.labels import Labels
+from sleek.rows.rows import TARGET_BLOCK, RawBlock, Rows, Run
+from sleek.rows.source import Block, RandomAccess, Source, rows_per_block, run_length
+from sleek.rows.weights import Weighting, WeightSurvey
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayRows(Rows):
+    """Checked arrays: X (n, d) of any float type, y `Labels` or floats (n, k), weights s > 0.
+
+    Targets are encoded and rows brought to float64, one after the other in memory, block by block: so memory
+    beyond the data does not grow with the number of rows, and sums do not depend on the layout of the data.
+    """
+
+    X: AnyArray
+    y: Any = None
+    s: FloatArray = field(default_factory=lambda: np.empty(0))
+    names: tuple[str, ...] | None = None
+    flat: bool = True
+    where: Callable[[int], str] = "Row {} of y".format
+    numbers: IntArray | None = None  # of the rows in what the user gave; None: all of them, in order
+    inverse: IntArray | None = None  # for each of those, where it has gone when rows were sorted
+
+    @classmethod
+    def that_count(
+        cls, X: AnyArray, y: Any, s: FloatArray, names: tuple[str, ...] | None, flat: bool
+    ) -> ArrayRows:
+        """The rows of positive weight, without a copy if that is all of them."""
+        counts = s > 0
+        if counts.all():
+            return cls(X, y, s, names, flat)
+        kept = np.flatnonzero(counts)
+        return cls(X[kept], y[kept], s[kept], names, flat, lambda row: f"Row {kept[row]} of y", kept)
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.names
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def flat_targets(self) -> bool:
+        return self.flat
+
+    def chunks(self, reads: str | None, features: bool) -> Iterable[RawBlock]:
+        return (self._chunk(start, TARGET_BLOCK, features) for start in range(0, len(self.X), TARGET_BLOCK))
+
+    def _chunk(self, start: int, size: int, features: bool) -> RawBlock:
+        rows = slice(start, start + size)
+        X = np.ascontiguousarray(self.X[rows], dtype=np.float64) if features else None
+        y = self.y[rows]
+        y = y if isinstance(y, Labels) else np.ascontiguousarray(y)
+        return RawBlock(start, X, y, self.s[rows], lambda row: self.where(start + row))
+
+    def map_reduce(
+        self,
+        task: Callable[[RawBlock], Sum],
+        run: Run,
+        *,
+        reads: str | None,
+        features: bool,
+        n_rows: int | None = None,
+    ) -> Sum:
+        size = TARGET_BLOCK if n_rows is None else rows_per_block(n_rows)
+        starts = range(0, len(self.X), size)
+        length = 1 if n_rows is None else run_length(len(starts))
+
+        def some(first: int) -> Sum:
+            return total(task(self._chunk(i, size, features)) for i in starts[first : first + length])
+
+        with single_threaded_blas():
+            return total(run.workers.spread(some, range(0, len(starts), length)))
+
+    def evaluate(self, function: Callable[..., AnyArray], run: Run) -> AnyArray:
+        return function(self.X, run.workers.n_jobs)
+
+    def source(self, outputs: Outputs, weighting: Weighting, run: Run) -> ArraySource:
+        s, copies = weighting.ready(self.s, outputs.importance(self.y))
+        return ArraySource(self.X, self.y, s, copies, outputs, run.workers)
+
+    def in_memory(self, reads: str, n_rows: int, run: Run) -> ArrayRows:
+        return self
+
+    def originals(self, numbers: IntArray) -> tuple[IntArray, IntArray]:
+        if self.inverse is None:
+            rows, places = numbers, np.arange(len(numbers))
+        else:
+            position = np.full(int(self.inverse.max()) + 1, -1)
+            position[numbers] = np.arange(len(numbers))
+            rows = np.flatnonzero(position[self.inverse] >= 0)
+            places = position[self.inverse[rows]]
+        return (rows if self.numbers is None else self.numbers[rows]), places
+
+    def canonical(self) -> ArrayRows:
+        """The same rows sorted, those written down more than once merged into one of their total weight.
+
+        A fit on them is bit-for-bit the same in whatever order rows arrive, and whether a row has weight 2 or
+        stands there twice. (Sums in another order differ in the last digit, and hundreds of training steps can
+        make that visible.) Weights that are no counts are left alone: then rows are only sorted.
+        O(n·log n·columns) time.
+
+        >>> X, y = np.array([[2.0], [1.0], [2.0]]), Labels.of(np.array([0, 1, 0]))
+        >>> rows = ArrayRows(X, y, np.ones(3)).canonical()
+        >>> rows.X.ravel(), rows.y.codes, rows.s, rows.inverse
+        (array([1., 2.]), array([1, 0]), array([1., 2.]), array([1, 0, 1]))
+        """
+        X, y, s = self.X, self.y, self.s
+        targets = [y.codes] if isinstance(y, Labels) else list(y.T)
+        columns = [*X.T, *targets]
+        order = np.lexsort((s, *columns[::-1]))
+        fresh = np.ones(len(s), dtype=bool)
+        if WeightSurvey.of(s).divisor:
+            fresh[1:] = np.any([column[order[1:]] != column[order[:-1]] for column in columns], axis=0)
+        group = np.cumsum(fresh) - 1
+        inverse = np.empty(len(s), dtype=np.int64)
+        inverse[order] = group
+        first, weights = order[fresh], np.zeros(int(fresh.sum()))
+        np.add.at(weights, group, s[order])
+
+        def where(row: int) -> str:
+            return self.where(int(first[row]))
+
+        return replace(self, X=X[first], y=y[first], s=weights, where=where, inverse=inverse)
+
+
+@dataclass(frozen=True, eq=False)
+class ArraySource(RandomAccess):
+    """Arrays with weights made ready, of which any block can be had at any time."""
+
+    X: AnyArray
+    y: Any
+    s: FloatArray
+    copies: FloatArray
+    coding: Outputs
+    workers: Workers = field(default_factory=Workers)
+    block_rows: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.X)
+
+    @property
+    def outputs(self) -> Outputs:
+        return self.coding
+
+    def block(self, start: int, n_rows: int) -> Block:
+        rows = slice(start, start + n_rows)
+        X, y = np.ascontiguousarray(self.X[rows], dtype=np.float64), self.y[rows]
+        T = self.coding.encode(y if isinstance(y, Labels) else np.ascontiguousarray(y))
+        return Block(start, X, T, self.s[rows], self.copies[rows])
+
+    def rows_at(self, numbers: IntArray) -> Block:
+        X = np.empty((len(numbers), self.X.shape[1]))
+
+        def fill(start: int) -> None:
+            X[start : start + LARGE_BLOCK] = self.X[numbers[start : start + LARGE_BLOCK]]
+
+        self.workers.spread(fill, range(0, len(numbers), LARGE_BLOCK))
+        T = self.coding.encode(self.y[numbers])
+        return Block(0, X, T, self.s[numbers], self.copies[numbers])
+
+
+def array_source(
+    X: AnyArray,
+    y: Any,
+    s: FloatArray | None = None,
+    *,
+    outputs: Outputs,
+    n_jobs: int = 1,
+    block_rows: int | None = None,
+) -> Source:
+    """Arrays as a source for a trainer used by hand: `Labels` or floats (n, k), weights as users give them.
+
+    >>> from sleek.outputs import ClassOutputs
+    >>> y = np.array([0, 1])
+    >>> source = array_source(np.zeros((2, 1)), Labels.of(y), outputs=ClassOutputs(np.unique(y)))
+    >>> source.n_rows
+    2
+    """
+    s = np.ones(len(X)) if s is None else s
+    weighting = Weighting(WeightSurvey.of(s), 1.0)
+    source = ArrayRows(X, y, s).source(outputs, weighting, Run(Workers(n_jobs)))
+    return replace(source, block_rows=block_rows)

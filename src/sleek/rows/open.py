@@ -1,0 +1,78 @@
+"""The one door for rows: whatever a user hands to an estimator comes in here.
+
+Arrays and what NumPy turns into arrays are checked and become `ArrayRows`; anything that is `Rows` already comes
+in as it is. Nothing behind this door asks where rows are from.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from sleek._runtime.checks import check_weights
+from sleek.outputs.labels import Labels
+from sleek.rows.arrays import ArrayRows
+from sleek.rows.rows import Rows
+
+FLOATS = (np.float64, np.float32)
+
+
+def open_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, reads: str) -> Rows:
+    """Rows to learn from; the estimator learns the number and names of its features.
+
+    Parameters
+    ----------
+    estimator : the estimator that will be fitted
+    X : Rows, or array-like of shape (n_samples, n_features)
+        `Rows` have targets and weights with them.
+    y, sample_weight : array-like or None
+    reads : {"labels", "numbers"}
+        What the target is.
+    """
+    if isinstance(X, Rows):
+        _check_alone(X, y, sample_weight)
+        estimator.n_features_in_ = X.n_features
+        vars(estimator).pop("feature_names_in_", None)
+        if X.feature_names is not None:
+            estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
+        return X
+    if reads == "labels":
+        X, y = validate_data(estimator, X, y, dtype=FLOATS, ensure_min_samples=2)
+        check_classification_targets(y)
+    else:
+        X, y = validate_data(
+            estimator, X, y, dtype=FLOATS, ensure_min_samples=2, multi_output=True, y_numeric=True
+        )
+    s, flat, names = check_weights(sample_weight, len(X)), y.ndim == 1, feature_names_of(estimator)
+    targets = Labels.of(y) if reads == "labels" else np.asarray(y, dtype=np.float64).reshape(len(X), -1)
+    return ArrayRows.that_count(X, targets, s, names, flat)
+
+
+def open_features(estimator: Any, X: Any) -> Rows:
+    """Rows to predict, with the features that the estimator was fitted to, in their order."""
+    if isinstance(X, Rows):
+        return X.with_features(feature_names_of(estimator), estimator.n_features_in_)
+    return ArrayRows(validate_data(estimator, X, reset=False, dtype=FLOATS))
+
+
+def has_targets(X: Any) -> bool:
+    """Whether rows bring their targets and weights with them."""
+    return isinstance(X, Rows)
+
+
+def feature_names_of(estimator: Any) -> tuple[str, ...] | None:
+    """The names of the features that an estimator has seen."""
+    names = vars(estimator).get("feature_names_in_")
+    return None if names is None else tuple(names.tolist())
+
+
+def _check_alone(X: Rows, y: Any, sample_weight: Any) -> None:
+    if y is not None or sample_weight is not None:
+        name = type(X).__name__
+        raise ValueError(
+            f"{name} have target and weights with them: {name}(..., target=..., weight=...), "
+            "so `y` and `sample_weight` must be None."
+        )

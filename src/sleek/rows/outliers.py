@@ -1,0 +1,61 @@
+"""A warning when a single row makes up most of a target's variation: squared errors will follow it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from sleek._runtime.types import FloatArray
+from sleek.kernels.columns import ColumnMoments
+from sleek.rows.rows import RawBlock, Rows, Run
+
+OUTLIER_SHARE = 0.9  # of a target's variance, made up by one row
+FEW_ROWS = 10  # in which one may well do so
+
+
+@dataclass(frozen=True, eq=False)
+class _Extremes:
+    """The row of each target with the largest s(y - mean)²: this square, its value and its place in words."""
+
+    squares: FloatArray
+    values: FloatArray
+    places: list[str]
+
+    def __add__(self, other: _Extremes) -> _Extremes:
+        larger = other.squares > self.squares
+        return _Extremes(
+            np.where(larger, other.squares, self.squares),
+            np.where(larger, other.values, self.values),
+            [b if chosen else a for a, b, chosen in zip(self.places, other.places, larger, strict=True)],
+        )
+
+
+def warn_of_outlier_targets(
+    rows: Rows, moments: ColumnMoments, n_rows: int, heaviest: float, run: Run
+) -> None:
+    """Look for such a row, in one pass over the targets, if range and largest weight leave room for one."""
+    furthest = np.maximum(moments.high - moments.mean, moments.mean - moments.low)
+    with np.errstate(over="ignore"):
+        possible = heaviest * furthest**2 > OUTLIER_SHARE * moments.squares
+    if n_rows <= FEW_ROWS or not (possible & (moments.squares > 0)).any():
+        return
+
+    def task(block: RawBlock) -> _Extremes:
+        squares = block.s[:, None] * (block.y - moments.mean) ** 2
+        most, outputs = squares.argmax(axis=0), np.arange(squares.shape[1])
+        places = [block.where(int(row)) for row in most]
+        return _Extremes(squares[most, outputs], block.y[most, outputs], places)
+
+    extremes = rows.map_reduce(task, run, reads="numbers", features=False)
+    shares = extremes.squares / np.maximum(moments.squares, np.finfo(float).tiny)
+    worst = int(shares.argmax())
+    if shares[worst] > OUTLIER_SHARE:
+        warnings.warn(
+            f"{extremes.places[worst]}, {extremes.values[worst]:.6g}, makes up {100 * shares[worst]:.0f} % of "
+            "the target's variance, and squared errors will follow it. Check it, clip it, or give it a small "
+            "weight.",
+            UserWarning,
+            stacklevel=5,
+        )
