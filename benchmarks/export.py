@@ -1,6 +1,6 @@
 """Exported C against Python and LightGBM: time of one prediction, size of the code, size of the model's file.
 
-    python benchmarks/export.py
+    python -m benchmarks.export
 
 Writes docs/benchmarks/export.md. Needs gcc. Everything runs in one thread.
 """
@@ -19,7 +19,6 @@ from typing import Any
 
 import lightgbm
 import numpy as np
-from data import keel
 from lightgbm import LGBMClassifier
 from numpy.typing import NDArray
 from rich.console import Console
@@ -28,11 +27,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
+from benchmarks.methods import units_in_words
 from sleek import KernelModel, LowRankLSSVC
 from sleek.export import to_c, to_onnx, to_python, to_sql
-from sleek.model.json_file import dumps
+from sleek.model.saving import dumps
+from studies.catalogue import ROOT
+from studies.packages import keel
 
-REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "export.md"
+REPORT = ROOT / "docs" / "benchmarks" / "export.md"
 BASES = ("gaussian_rbf", "robust_rbf", "sigmoidal", "simplex")
 N_UNITS, N_ROWS, BEST_OF = 10, 4096, 300
 
@@ -214,7 +216,7 @@ def sizes(name: str) -> list[str]:
         return f"| {name} | {title} | {size:,} | {error} |"
 
     return [
-        line(f"sleek, {len(model.units)} {model.basis.name} units: JSON", len(dumps(model)), sleek),
+        line(f"sleek, {units_in_words(sleek)}: JSON", len(dumps(model)), sleek),
         line("the same as C header", len(to_c(model))),
         line("the same as SQL", len(to_sql(model))),
         line("the same as ONNX, float", len(to_onnx(model).SerializeToString())),

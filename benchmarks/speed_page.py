@@ -7,24 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from generators import smooth_best_error
-from speed_kernels import roofline_part
-from speed_results import (
+from benchmarks.generators import smooth_best_error
+from benchmarks.speed_kernels import roofline_part
+from benchmarks.speed_results import (
     BASES,
     CAP,
     COLD_BASES,
     FIT_METHODS,
     GENERATED,
     PREDICT_METHODS,
-    Record,
     Results,
     number,
     ratio,
     rows_given,
     small,
-    table,
 )
-from speed_targets import targets
+from benchmarks.speed_targets import targets
+from studies.markdown import table
+from studies.store import Record
 
 HEAD = """\
 # Speed
@@ -70,11 +70,11 @@ is that of the whole process.
 """
 
 
-def head(results: Results) -> list[str]:
-    """The machine."""
+def head(results: Results, machine: Record | None) -> list[str]:
+    """What this is, and the machine."""
     turns = 1 + max((record.get("round", 0) for record in results.records), default=0)
     lines = [HEAD.format(turns=turns)]
-    for machine in results.find(part="machine"):
+    if machine is not None:
         what = [machine["cpu"], machine["vectors"], f"{machine['cores']} cores", f"{machine['memory_gb']} GB"]
         versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
         compiler = machine["compiler"] or "no C compiler"
@@ -120,9 +120,12 @@ def fit_tables(results: Results) -> list[str]:
     """One table for each generator, one for the data sets."""
     known = {record["problem"]: None for record in results.find(part="fit")}
     sets = [problem for problem in known if problem not in GENERATED]
-    tables = [(f"{g}, 28 features", [(g, rows) for rows in results.sizes("fit", g)]) for g in GENERATED]
+    tables: list[tuple[str, list[tuple[str, int | None]]]] = [
+        (f"{g}, 28 features", [(g, rows) for rows in results.sizes("fit", g)]) for g in GENERATED
+    ]
+    tables.append(("data sets", [(name, None) for name in sets]))
     lines: list[str] = []
-    for title, cases in (*tables, ("data sets", [(name, None) for name in sets])):
+    for title, cases in tables:
         if cases:
             header = [title, *(f"{rows:,} rows" if rows else name for name, rows in cases)]
             body = [
@@ -255,11 +258,10 @@ def failures(results: Results) -> list[str]:
     return ["## Failures", "", *lines, ""] if lines else []
 
 
-def page(records: Sequence[Record]) -> str:
-    """The whole page."""
+def page(records: Sequence[Record], machine: Record | None = None) -> str:
+    """The whole page: what was measured, and on which machine."""
     results = Results(records)
     parts = (
-        head,
         target_table,
         fit_tables,
         scaling_table,
@@ -269,4 +271,5 @@ def page(records: Sequence[Record]) -> str:
         parquet_table,
         failures,
     )
-    return "\n".join(line for part in parts for line in part(results)).rstrip() + "\n"
+    lines = [*head(results, machine), *(line for part in parts for line in part(results))]
+    return "\n".join(lines).rstrip() + "\n"

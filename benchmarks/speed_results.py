@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-Record = dict[str, Any]
+from studies.store import Record
 
 # methods by their keys in jobs and results, in the order of the tables
 FIT_METHODS = {
@@ -96,12 +96,6 @@ def number(value: float | None, unit: str = "") -> str:
     if value is None:
         return "–"
     return (f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}") + unit
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a Markdown table, the first column to the left, the others to the right."""
-    lines = ["| " + " | ".join(header) + " |", "|---|" + "---:|" * (len(header) - 1)]
-    return [*lines, *("| " + " | ".join(row) + " |" for row in rows), ""]
 
 
 def small(text: str) -> str:

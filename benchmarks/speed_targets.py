@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from speed_kernels import NEEDS, share
-from speed_results import BASES, GENERATED, Results, number, ratio
+from benchmarks.speed_kernels import NEEDS, share
+from benchmarks.speed_results import BASES, GENERATED, Results, number, ratio
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from paper import reproduce
-from studies.errors import StudyError
+from studies.errors import told
 
 
 def command(
@@ -37,14 +37,8 @@ def command(
 
     An interrupted run goes on where it was when the same command is given again.
     """
-    try:
+    with told("paper"):
         reproduce.reproduce(what, quick=quick, jobs=jobs, results=results, ida=ida)
-    except StudyError as error:
-        typer.echo(f"paper: {error}", err=True)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        typer.echo("\nInterrupted. What is finished is kept; the same command goes on from there.", err=True)
-        raise typer.Exit(130) from None
 
 
 if __name__ == "__main__":

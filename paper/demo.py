@@ -8,7 +8,7 @@ from rich.console import Console
 
 from paper.reproduce import reproduce
 from paper.settings import SETTINGS
-from studies.errors import StudyError
+from studies.errors import told
 from studies.packages import ripley
 
 NEXT = """
@@ -16,8 +16,8 @@ Try next, in Python:
 
   from sleek import LowRankLSSVC
   model = LowRankLSSVC().fit(X, y)       # your own data, two classes or more
-  model.loo_error_                       # the error to expect on new rows
-  model.model_.units                     # the units, in your own units of measurement
+  model.expected_error_                  # the error to expect on new rows
+  model.model_.parts                     # the units, in your own units of measurement
   LowRankLSSVC(5, basis='simplex')       # a piecewise linear model
 """
 
@@ -26,11 +26,9 @@ def main() -> None:
     """Fit every row of Table I, print the table, draw the figure, spell out one model."""
     console = Console()
     console.print("\n[bold]sleek[/bold]: Ripley's two-class problem, 250 training and 1000 test rows\n")
-    try:
+    with told("demo"):
         for part in ("table1", "figure1"):
             reproduce(part, jobs=1, console=console)
-    except StudyError as error:
-        raise SystemExit(str(error)) from None
     X, y, _, _ = ripley().split(0)
     console.print("\nThe whole model of the absolute criterion:\n")
     console.print(formula(SETTINGS["ripley"]["absolute"].model().fit(X, y)), highlight=False)
@@ -40,7 +38,7 @@ def main() -> None:
 def formula(model: Any) -> str:
     """A fitted robust RBF model with two features, written out."""
     lines = [f"  y(x) = {model.intercept_[0]:+.3g}"]
-    for theta, c, mu in zip(model.coef_[0], model.centers_, model.shapes_, strict=True):
+    for theta, c, mu in zip(model.unit_weights_[0], model.centers_, model.shapes_, strict=True):
         distance = f"{mu[0]:.3f}|x₁{-c[0]:+.3f}| - {mu[1]:.3f}|x₂{-c[1]:+.3f}|"
         lines.append(f"         {theta:+.3g}·exp(-{distance})")
     return "\n".join(lines)

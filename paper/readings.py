@@ -88,7 +88,7 @@ class ReadingTable:
     def markdown(self) -> str:
         """The table in Markdown."""
         header, rows = self.grid()
-        return "\n".join(as_markdown(header, rows)) + "\n"
+        return "\n".join(as_markdown(header, rows))
 
     def csv(self) -> str:
         """One line for each reading, model and iteration."""

@@ -130,7 +130,7 @@ def as_markdown(title: str, cells: Sequence[Cell]) -> str:
     lines = [f"# {title}", "", *legend(cells), ""]
     header, rows = as_grid(cells)
     lines += [line.replace(MARK, f"\\{MARK}") for line in table(header, rows)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def as_grid(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:

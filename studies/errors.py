@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,21 @@ INSTALL = "pip install 'sleek-svm[experiments]'"
 
 class StudyError(Exception):
     """An input that a study cannot work with; its text is a sentence for the user."""
+
+
+@contextmanager
+def told(command: str) -> Iterator[None]:
+    """End a command with a sentence instead of a traceback when its input is bad or it is interrupted."""
+    try:
+        yield
+    except StudyError as error:
+        print(f"{command}: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print(
+            "\nInterrupted. What is finished is kept; the same command goes on from there.", file=sys.stderr
+        )
+        raise SystemExit(130) from None
 
 
 def need(module: str, purpose: str) -> Any:

@@ -4,18 +4,17 @@ import doctest
 import importlib
 import json
 import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-
-
-@pytest.fixture(autouse=True)
-def _benchmarks_importable(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+from benchmarks.generators import first_rows, make_smooth, smooth_best_error, smooth_function
+from benchmarks.speed_jobs import QUICK, Scale, fit_jobs, key
+from benchmarks.speed_measure import COMMAND
+from benchmarks.speed_page import page
+from benchmarks.speed_results import Results
+from benchmarks.speed_targets import targets
+from studies.catalogue import ROOT
 
 
 def fit(method, seconds, error, rows=1_000_000, turn=0, **more):
@@ -28,9 +27,6 @@ def kernel(name, by, seconds):
 
 
 def verdicts(records):
-    from speed_results import Results
-    from speed_targets import targets
-
     return {target.sentence: (target.measured, target.met) for target in targets(Results(records))}
 
 
@@ -40,8 +36,6 @@ def row(text, title):
 
 
 def test_a_fit_is_compared_by_the_best_turn_of_each_method():
-    from speed_page import page
-
     records = [fit("sleek", 4.0, 12.5), fit("sleek", 2.0, 12.5, turn=1), fit("lightgbm", 14.0, 13.0)]
     records += [fit("svc", 1.0, 15.0, rows=20_000), {**fit("mlp", 0, 0), "over": 120.0}]
     for missing in ("seconds", "error"):
@@ -101,8 +95,6 @@ def test_the_slowest_basis_decides_about_predictions():
 
 
 def test_a_kernel_is_compared_with_the_fastest_form_in_c():
-    from speed_page import page
-
     kernels = [
         kernel("absolute_distance", "compiled", 2.0),
         kernel("absolute_distance", "NumPy", 20.0),
@@ -130,8 +122,6 @@ def test_a_kernel_is_compared_with_the_fastest_form_in_c():
 
 
 def test_a_file_is_compared_by_rows_per_second():
-    from speed_page import page
-
     def record(method, rows, seconds, peak_mb):
         how_fast = {"seconds": seconds, "rows_per_s": rows / seconds, "peak_mb": peak_mb}
         return {"part": "parquet", "method": method, "rows": rows, "round": 0, **how_fast}
@@ -146,16 +136,26 @@ def test_a_file_is_compared_by_rows_per_second():
     )
 
 
-@pytest.mark.parametrize("name", ["generators", "speed_jobs", "speed_results", "speed_targets"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "generators",
+        "methods",
+        "report_cells",
+        "rivals",
+        "speed_jobs",
+        "speed_results",
+        "speed_targets",
+        "trial",
+    ],
+)
 def test_examples_in_the_benchmarks_run(name):
-    result = doctest.testmod(importlib.import_module(name))
+    result = doctest.testmod(importlib.import_module(f"benchmarks.{name}"))
     assert result.attempted > 0
     assert result.failed == 0
 
 
 def test_the_best_first_fit_is_that_of_the_least_sum():
-    from speed_page import page
-
     def turn(number, import_s, fit_s):
         times = {"import_s": import_s, "fit_s": fit_s}
         return {"part": "cold", "basis": "auto", "rows": 9, "round": number, "cold": times, "warm": times}
@@ -168,16 +168,12 @@ def test_the_best_first_fit_is_that_of_the_least_sum():
 
 
 def test_failures_are_told():
-    from speed_page import page
-
     record = {"part": "fit", "problem": "ring", "rows": None, "method": "svc", "round": 0, "failed": "Oh: no"}
     assert "- fit svc ring: Oh: no" in page([record])
     assert "Failures" not in page([])
 
 
 def test_nothing_measured_is_a_page_of_open_targets():
-    from speed_page import page
-
     text = page([])
     assert "not measured" in text
     assert "missed" not in text
@@ -185,8 +181,6 @@ def test_nothing_measured_is_a_page_of_open_targets():
 
 
 def test_methods_take_turns_and_no_job_is_done_twice():
-    from speed_jobs import QUICK, Scale, fit_jobs, key
-
     jobs = [job for job in fit_jobs(Scale()) if (job["problem"], job["rows"]) == ("smooth", 10_000)]
     methods = [job["method"] for job in jobs]
     assert methods[:7] == methods[7:14] == methods[14:]
@@ -197,8 +191,10 @@ def test_methods_take_turns_and_no_job_is_done_twice():
 
 def test_a_process_measures_a_fit_on_the_rows_that_were_written(tmp_path):
     def run(**job):
-        command = [sys.executable, str(BENCHMARKS / "speed_measure.py"), json.dumps(job)]
-        return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        command = [*COMMAND, json.dumps(job)]
+        return json.loads(
+            subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        )
 
     run(part="prepare", folder=str(tmp_path), problem="smooth", rows=300, test_rows=200)
     where = {"folder": str(tmp_path), "problem": "smooth", "rows": 250, "method": "logistic"}
@@ -209,8 +205,6 @@ def test_a_process_measures_a_fit_on_the_rows_that_were_written(tmp_path):
 
 
 def test_only_the_rows_asked_for_are_read(tmp_path):
-    from generators import first_rows
-
     A = np.arange(12.0).reshape(4, 3)
     np.save(tmp_path / "A.npy", A)
     np.testing.assert_array_equal(first_rows(tmp_path / "A.npy", 2), A[:2])
@@ -218,8 +212,6 @@ def test_only_the_rows_asked_for_are_read(tmp_path):
 
 
 def test_the_smooth_problem_has_the_noise_it_says():
-    from generators import make_smooth, smooth_best_error, smooth_function
-
     X, y = make_smooth(100_000, random_state=5)
     error = 100 * np.mean((smooth_function(X) > 0) != y)
     assert abs(error - smooth_best_error()) < 0.5

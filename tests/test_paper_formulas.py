@@ -70,7 +70,7 @@ def test_simplex_model_is_locally_linear_with_the_papers_coefficients(rows):
     model = LowRankLSSVC(
         basis="simplex", trainer="alternating", C=GAMMA, shape=0.3, init=c, standardize=False
     ).fit(X, t)
-    c, mu, theta, b = model.centers_, model.shapes_, model.coef_[0], model.intercept_[0]
+    c, mu, theta, b = model.centers_, model.shapes_, model.unit_weights_[0], model.intercept_[0]
     for x in np.random.default_rng(1).normal(size=(50, D)):
         inside = np.sum(mu * np.abs(x - c), axis=1) < 1  # S(x)
         sign = np.sign(c - x)

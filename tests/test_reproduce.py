@@ -291,7 +291,7 @@ def test_a_model_is_spelt_out():
     text = formula(model)
     assert text.count("exp(") == 3
     x, total = np.array([0.1, 0.4]), model.intercept_[0]
-    for theta, c, mu in zip(model.coef_[0], model.centers_, model.shapes_, strict=True):
+    for theta, c, mu in zip(model.unit_weights_[0], model.centers_, model.shapes_, strict=True):
         total += theta * np.exp(-mu @ np.abs(x - c))
         assert f"{theta:+.3g}" in text
     assert total == pytest.approx(model.decision_function(x[None])[0])
