@@ -2,9 +2,9 @@
 
 Names, arguments and results are those of `reference.py`, for float64 and float32, and the technique is that
 of absolute distances in `compiled.py`: tiles of rows, turned so that the innermost loop runs over consecutive
-rows of one feature. A box has two sides on each feature, but most of them have sharpness 0 when
-units start at the leaves of trees, and about half when they are trained: of every unit only the features
-are visited on which it has a side.
+rows of one feature. A box has two sides on each feature, but most of them have sharpness 0 when units start
+at the leaves of trees, and about half when they are trained: of every unit only the features are visited on
+which it has a side.
 """
 
 import numpy as np
