@@ -148,7 +148,7 @@ def test_all_refusals_are_told_at_once():
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
-        ({"ages": [1], "word": ["x"]}, "The table has no column 'age'. Is 'ages' meant?"),
+        ({"ages": [1], "word": ["x"]}, "The table has no column 'age'. Did you mean 'ages'?"),
         ({"other": [1]}, "The table has no column 'age', 'word'.$"),
         ({"age": [1, "old"], "word": ["x", "x"]}, "'age' must hold numbers, got 'old' in row 1"),
         ({"age": [1, True], "word": ["x", "x"]}, "'age' must hold numbers, got True in row 1"),

@@ -1,6 +1,7 @@
 """Reading tables: every dialect gives the same values, and a bad file a sentence that names the place."""
 
 import datetime
+import gzip
 import io
 import sys
 from decimal import Decimal
@@ -10,9 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sleek.cli.errors import InputError
+import sleek
+from sleek._runtime.packages import MissingPackageError
 from sleek.tables.csv import CHUNK_ROWS, CsvTable
-from sleek.tables.table import read_table
+from sleek.tables.errors import TableError
+from sleek.tables.gaps import MISSING_WORDS
+from sleek.tables.open import read_table
 
 CSV = 'age,colour,"note, or not"\n31,red,"a ""quoted"", text"\n,blue,NA\n2.5e1, red ,?\n'
 
@@ -100,7 +104,7 @@ def test_a_column_without_a_name_is_left_out():
     ids=lambda value: str(value)[:20],
 )
 def test_bad_files(data, sentence):
-    with pytest.raises(InputError) as error:
+    with pytest.raises(TableError) as error:
         table_of(data)
     assert sentence in str(error.value)
 
@@ -109,26 +113,26 @@ def test_bad_files(data, sentence):
 def test_empty_files(tmp_path, data):
     path = tmp_path / "empty.csv"
     path.write_bytes(data)
-    with pytest.raises(InputError, match=r"empty\.csv is empty"):
+    with pytest.raises(TableError, match=r"empty\.csv is empty"):
         read_table(str(path))
 
 
 def test_bad_values_are_named_by_line_and_column():
     table = table_of("a,b\n1,2\n\n3,x\ninf,4\n")
-    with pytest.raises(InputError, match=r"data\.csv, line 4, column 'b': a number is needed, got 'x'"):
+    with pytest.raises(TableError, match=r"data\.csv, line 4, column 'b': a number is needed, got 'x'"):
         table.numbers("b")
     with pytest.raises(
-        InputError, match=r"data\.csv, line 5, column 'a': a finite number is needed, got inf"
+        TableError, match=r"data\.csv, line 5, column 'a': a finite number is needed, got inf"
     ):
         table.values("a")
-    with pytest.raises(InputError, match=r"has no column 'bb'\. Did you mean 'b'\? It has: a, b\."):
+    with pytest.raises(TableError, match=r"has no column 'bb'\. Did you mean 'b'\? It has: a, b\."):
         table.require(["a", "bb"])
 
 
 def test_a_slip_among_numbers_is_not_taken_for_a_category():
     numbers = "".join(f"{number}.5\n" for number in range(60))
     with pytest.raises(
-        InputError, match="line 62, column 'a': almost all other rows hold numbers, got 'unknown'"
+        TableError, match="line 62, column 'a': almost all other rows hold numbers, got 'unknown'"
     ):
         table_of("a\n" + numbers + "unknown\n").values("a")
     few = table_of("a\n" + "0\n1\n2\n" * 20 + "3+\n").values("a")
@@ -174,27 +178,51 @@ def test_parquet_types(parquet):
     np.testing.assert_array_equal(table.values("small"), [1.5, 2.5])
     np.testing.assert_array_equal(table.numbers("gone"), [np.nan, np.nan])
     assert table.values("day").dtype.kind == "M"
-    with pytest.raises(InputError, match="row 1, column 'flag': a number is needed, got True"):
+    with pytest.raises(TableError, match="row 1, column 'flag': a number is needed, got True"):
         table.numbers("flag")
-    with pytest.raises(InputError, match="row 2, column 'inf': a finite number is needed, got inf"):
+    with pytest.raises(TableError, match="row 2, column 'inf': a finite number is needed, got inf"):
         table.values("inf")
 
 
 def test_bad_parquet(tmp_path, parquet):
     path = tmp_path / "bad.parquet"
     path.write_bytes(b"PAR1 and then nothing of the kind")
-    with pytest.raises(InputError, match=r"bad\.parquet is damaged: "):
+    with pytest.raises(TableError, match=r"bad\.parquet is damaged: "):
         read_table(str(path))
-    with pytest.raises(InputError, match="has column names but no rows"):
+    with pytest.raises(TableError, match="has column names but no rows"):
         parquet(a=pa.array([], pa.float64()))
 
 
 def test_parquet_without_pyarrow(tmp_path, monkeypatch, parquet):
     parquet(a=[1.0])
-    monkeypatch.delitem(sys.modules, "sleek.tables.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r"needs pyarrow: pip install 'sleek\[files\]'"):
+    with pytest.raises(MissingPackageError, match=r"needs pyarrow.*: pip install 'sleek-svm\[files\]'"):
         read_table(str(tmp_path / "data.parquet"))
+
+
+def test_compressed_files(tmp_path):
+    path = tmp_path / "data.csv.gz"
+    path.write_bytes(gzip.compress(CSV.encode()))
+    check_values(read_table(str(path)))
+    path.write_bytes(gzip.compress(CSV.encode())[:-9])
+    with pytest.raises(TableError, match=r"data\.csv\.gz is damaged: "):
+        read_table(str(path))
+
+
+@pytest.mark.parametrize("word", sorted(MISSING_WORDS - {""}))
+def test_every_word_for_a_gap_is_one_for_both_readers(tmp_path, word):
+    (tmp_path / "data.csv").write_text(f"a,b,y\n1,x,0\n{word},{word},1\n3,x,0\n")
+    table = read_table(str(tmp_path / "data.csv"))
+    np.testing.assert_array_equal(table.numbers("a"), [1, np.nan, 3])
+    assert table.words("b") == ["x", None, "x"]
+    rows = sleek.Files(tmp_path / "data.csv", columns=["a"], target="y")
+    with pytest.raises(ValueError, match="Column 'a' must hold finite numbers, but has nothing in row 1"):
+        sleek.LowRankLSSVC(2).fit(rows)
+
+
+def test_what_is_kept_is_copied_as_it_stands():
+    assert table_of("a,b\n?, x\n,NA\n").original("a") == ["?", None]
+    assert table_of("a,b\n?, x\n,NA\n").original("b") == [" x", "NA"]
 
 
 def test_standard_input(monkeypatch):
@@ -204,9 +232,9 @@ def test_standard_input(monkeypatch):
 
 def test_files_that_are_not_there(tmp_path):
     (tmp_path / "data.csv").write_text("a\n1\n")
-    with pytest.raises(InputError, match=r"dat\.csv does not exist\. Did you mean 'data\.csv'\?"):
+    with pytest.raises(TableError, match=r"dat\.csv does not exist\. Did you mean 'data\.csv'\?"):
         read_table(str(tmp_path / "dat.csv"))
-    with pytest.raises(InputError, match=r"x\.csv does not exist\. There is no folder .*nowhere\."):
+    with pytest.raises(TableError, match=r"x\.csv does not exist\. There is no folder .*nowhere\."):
         read_table(str(tmp_path / "nowhere" / "x.csv"))
-    with pytest.raises(InputError, match="is a folder: a file is needed"):
+    with pytest.raises(TableError, match="is a folder: a file is needed"):
         read_table(str(tmp_path))

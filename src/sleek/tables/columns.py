@@ -8,16 +8,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from difflib import get_close_matches
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray
+from sleek.tables.errors import TableError, suggestion
 from sleek.tables.frames import column_names, column_of
+from sleek.tables.gaps import is_missing
 
-Table = Mapping[str, "AnyArray | Sequence[Any]"]  # column name → one value per row
+Frame = Mapping[str, "AnyArray | Sequence[Any]"]  # column name → one value per row
 
 FREE_LEVELS = 50  # a category may always have this many levels,
 LEVEL_SHARE = 0.1  # and more if they are at most this share of the values,
@@ -59,7 +60,7 @@ class NumberColumn(Column):
         numbers = _numbers(self.name, values)
         gaps = np.isnan(numbers)
         if gaps.any() and self.fill is None:
-            raise ValueError(
+            raise TableError(
                 f"Column {self.name!r} must not have missing values, but has {gaps.sum()}, "
                 f"the first in row {np.argmax(gaps)}."
             )
@@ -115,8 +116,17 @@ class Inputs:
         """A number's own name; ``column=level`` for each level of a category."""
         return tuple(name for column in self.columns for name in column.feature_names)
 
+    @property
+    def places(self) -> list[slice]:
+        """Which features each column becomes."""
+        ends = np.cumsum([len(column.feature_names) for column in self.columns]).tolist()
+        return [
+            slice(end - len(column.feature_names), end)
+            for column, end in zip(self.columns, ends, strict=True)
+        ]
+
     @classmethod
-    def learn(cls, table: Table, *, categories: Collection[str] = ()) -> Inputs:
+    def learn(cls, table: Frame, *, categories: Collection[str] = ()) -> Inputs:
         """Decide for each column whether it is a number or a category, and learn medians and levels.
 
         Numbers are numbers, whose missing values become the column's median; text and truth values are
@@ -134,30 +144,27 @@ class Inputs:
         for name in column_names(table) or []:
             try:
                 columns.append(_learn_column(name, column_of(table, name), name in categories))
-            except ValueError as refusal:
+            except TableError as refusal:
                 refusals.append(str(refusal))
         if refusals:
-            raise ValueError("\n".join(refusals))
+            raise TableError("\n".join(refusals))
         return cls(tuple(columns))
 
-    def transform(self, table: Table) -> FloatArray:
+    def transform(self, table: Frame) -> FloatArray:
         """X (n, n_features): the features of the rows; columns that the model does not read are ignored."""
         names = column_names(table) or []
-        absent = [column.name for column in self.columns if column.name not in names]
+        there = set(names)
+        absent = [column.name for column in self.columns if column.name not in there]
         if absent:
-            near = get_close_matches(absent[0], names, n=1)
-            hint = f" Is {near[0]!r} meant?" if near else ""
-            raise ValueError(f"The table has no column {', '.join(map(repr, absent))}.{hint}")
+            hint = suggestion(absent[0], names)
+            raise TableError(f"The table has no column {', '.join(map(repr, absent))}.{hint}")
         values = {column.name: column_of(table, column.name) for column in self.columns}
         lengths = {name: len(array) for name, array in values.items()}
         if len(set(lengths.values())) > 1:
-            raise ValueError(f"All columns must be of one length, got {lengths}.")
+            raise TableError(f"All columns must be of one length, got {lengths}.")
         X = np.empty((next(iter(lengths.values()), 0), len(self.feature_names)))
-        begin = 0
-        for column in self.columns:
-            end = begin + len(column.feature_names)
-            X[:, begin:end] = column.encode(values[column.name])
-            begin = end
+        for column, place in zip(self.columns, self.places, strict=True):
+            X[:, place] = column.encode(values[column.name])
         return X
 
 
@@ -179,14 +186,6 @@ def are_dates(words: Sequence[str]) -> bool:
     return bool(words) and all(_DATE.fullmatch(word) for word in words)
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a value is None or not equal to itself, as NaN, or cannot even say so, as pandas.NA."""
-    if value is None:
-        return True
-    equal = value == value
-    return not (isinstance(equal, bool | np.bool_) and equal)
-
-
 def _text(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
@@ -198,16 +197,16 @@ def _text(value: Any) -> str:
 def _learn_column(name: str, values: AnyArray | Sequence[Any], as_category: bool) -> Column:
     array = _array(values)
     if array.ndim != 1:
-        raise ValueError(f"Column {name!r} must be one value per row, got {array.ndim} dimensions.")
+        raise TableError(f"Column {name!r} must be one value per row, got {array.ndim} dimensions.")
     if array.dtype.kind in "Mm":
-        raise ValueError(_dates(name, array[0]))
+        raise TableError(_dates(name, array[0]))
     if array.dtype.kind in "iuf" and not as_category:
         return _learn_number(name, array)
     present = [value for value in array.tolist() if not is_missing(value)]
     if not present:
-        raise ValueError(_no_value(name))
+        raise TableError(_no_value(name))
     if isinstance(present[0], date):
-        raise ValueError(_dates(name, present[0]))
+        raise TableError(_dates(name, present[0]))
     if as_category or all(isinstance(value, str | bool | np.bool_) for value in present):
         return _learn_category(name, [_text(value) for value in present])
     strange = [value for value in present if not _is_number(value)]
@@ -215,22 +214,22 @@ def _learn_column(name: str, values: AnyArray | Sequence[Any], as_category: bool
         return _learn_number(name, array)
     numbers = [value for value in present if _is_number(value)]
     got = f"{strange[0]!r} and {numbers[0]!r}" if numbers else f"{strange[0]!r}"
-    raise ValueError(f"Column {name!r} must hold either numbers or text, got {got}.")
+    raise TableError(f"Column {name!r} must hold either numbers or text, got {got}.")
 
 
 def _learn_number(name: str, values: AnyArray) -> NumberColumn:
     numbers = _numbers(name, values)
     if np.isnan(numbers).all():
-        raise ValueError(_no_value(name))
+        raise TableError(_no_value(name))
     return NumberColumn(name, float(np.nanmedian(numbers)))
 
 
 def _learn_category(name: str, present: list[str]) -> CategoryColumn:
     levels = sorted(set(present))
     if are_dates(levels):
-        raise ValueError(_dates(name, levels[0]))
+        raise TableError(_dates(name, levels[0]))
     if len(levels) > FREE_LEVELS and (len(levels) > LEVEL_SHARE * len(present) or len(levels) > MAX_LEVELS):
-        raise ValueError(
+        raise TableError(
             f"Column {name!r} has {len(levels)} different texts in {len(present)} rows "
             f"({levels[0]!r}, {levels[1]!r}, …), too many for a category: leave it out or group them."
         )
@@ -248,7 +247,7 @@ def _numbers(name: str, values: AnyArray | Sequence[Any]) -> FloatArray:
     infinite = np.isinf(numbers)
     if infinite.any():
         row = int(np.argmax(infinite))
-        raise ValueError(f"Column {name!r} must hold finite numbers, got {numbers[row]} in row {row}.")
+        raise TableError(f"Column {name!r} must hold finite numbers, got {numbers[row]} in row {row}.")
     return numbers
 
 
@@ -256,7 +255,7 @@ def _number(name: str, row: int, value: Any) -> float:
     if is_missing(value):
         return np.nan
     if not _is_number(value):
-        raise ValueError(f"Column {name!r} must hold numbers, got {value!r} in row {row}.")
+        raise TableError(f"Column {name!r} must hold numbers, got {value!r} in row {row}.")
     return float(value)
 
 

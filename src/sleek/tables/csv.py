@@ -10,14 +10,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.cli.errors import InputError
 from sleek.tables.columns import FREE_LEVELS
+from sleek.tables.errors import TableError
+from sleek.tables.gaps import MISSING_WORDS
 from sleek.tables.table import Table
 
 DELIMITERS = ",;\t|"
-MISSING = frozenset({"", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "?"})
 CHUNK_ROWS = 10_000
-GAP = "\0"  # between values in memory; a file that holds it is refused
+SEPARATOR = "\0"  # between values in memory; a file that holds it is refused
 NUMBER_SHARE = 0.9  # a column with so many numbers, many of them different, is not a category
 
 
@@ -39,9 +39,9 @@ class CsvTable(Table):
             try:
                 self._read(reader)
             except csv.Error as error:
-                raise InputError(f"{source}, line {reader.line_num}: {error}.") from None
+                raise TableError(f"{source}, line {reader.line_num}: {error}.") from None
         if self.n_rows == 0:
-            raise InputError(f"{source} has column names but no rows.")
+            raise TableError(f"{source} has column names but no rows.")
 
     def _read(self, reader: Iterator[list[str]]) -> None:
         header = self._header([name.strip() for name in next(row for row in reader if row)])
@@ -51,7 +51,7 @@ class CsvTable(Table):
                 continue
             line = reader.line_num  # type: ignore[attr-defined]
             if len(row) != len(header):
-                raise InputError(
+                raise TableError(
                     f"{self.source}, line {line}: {len(row)} fields, but {len(header)} column names "
                     f"(fields are separated by {self._delimiter!r})."
                 )
@@ -65,11 +65,11 @@ class CsvTable(Table):
     def _header(self, header: list[str]) -> list[str]:
         self.names = [name for name in header if name]
         for name in self.names:
-            if header.count(name) > 1:
-                raise InputError(f"{self.source}, line 1: two columns are called {name!r}.")
+            if name in self._chunks:
+                raise TableError(f"{self.source}, line 1: two columns are called {name!r}.")
             self._chunks[name] = []
         if not self.names or all(_number(name, comma=True) is not None for name in self.names):
-            raise InputError(f"{self.source}, line 1: column names are needed, got {', '.join(header)!r}.")
+            raise TableError(f"{self.source}, line 1: column names are needed, got {', '.join(header)!r}.")
         self.notes += [
             f"column {position} of {self.source} has no name and is left out"
             for position, name in enumerate(header, start=1)
@@ -80,7 +80,7 @@ class CsvTable(Table):
     def _keep(self, header: list[str], rows: list[list[str]]) -> None:
         for name, values in zip(header, zip(*rows, strict=True), strict=bool(rows)):
             if name:
-                self._chunks[name].append(GAP.join(values))
+                self._chunks[name].append(SEPARATOR.join(values))
         rows.clear()
 
     def place(self, row: int) -> str:
@@ -88,10 +88,10 @@ class CsvTable(Table):
 
     def words(self, name: str) -> list[str | None]:
         stripped = (text.strip() for text in self._texts(name))
-        return [None if text in MISSING else text for text in stripped]
+        return [None if text in MISSING_WORDS else text for text in stripped]
 
     def original(self, name: str) -> list[str | None]:
-        return self.words(name)
+        return [text or None for text in self._texts(name)]
 
     def numbers(self, name: str) -> FloatArray:
         numbers, row = self._parse(name)
@@ -111,13 +111,13 @@ class CsvTable(Table):
         return np.array(words, dtype=object)
 
     def _texts(self, name: str) -> list[str]:
-        return [text for chunk in self._chunks[name] for text in chunk.split(GAP)]
+        return [text for chunk in self._chunks[name] for text in chunk.split(SEPARATOR)]
 
     def _parse(self, name: str) -> tuple[FloatArray, int | None]:
         """A column as numbers, NaN where there is none, and the first row that holds something else."""
         parts, first, begin = [], None, 0
         for chunk in self._chunks[name]:
-            texts = chunk.split(GAP)
+            texts = chunk.split(SEPARATOR)
             try:
                 if "_" in chunk:  # Python reads 1_000 as a number
                     raise ValueError
@@ -134,7 +134,7 @@ class CsvTable(Table):
 def _number(text: str, comma: bool) -> float | None:
     """The number a text stands for, NaN for a missing one, None if it is no number."""
     text = text.strip()
-    if text in MISSING:
+    if text in MISSING_WORDS:
         return np.nan
     try:
         number = float(text.replace(",", ".") if comma else text)
@@ -156,11 +156,11 @@ def _sniff(data: bytes) -> str:
 
 def _check_text(data: bytes, source: str) -> None:
     if b"\0" in data:
-        raise InputError(f"{source} is neither Parquet nor UTF-8 text: save it as CSV in UTF-8.")
+        raise TableError(f"{source} is neither Parquet nor UTF-8 text: save it as CSV in UTF-8.")
     try:
         data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(
+        raise TableError(
             f"{source}, line {line}: byte 0x{data[error.start]:02x} is not UTF-8: save the file in UTF-8."
         ) from None

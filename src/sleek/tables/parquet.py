@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.cli.errors import InputError
 from sleek.tables.columns import texts
+from sleek.tables.errors import TableError
 from sleek.tables.table import Table
 
 
@@ -22,11 +22,11 @@ class ParquetTable(Table):
         try:
             self._table: Any = pq.read_table(pa.BufferReader(data))
         except pa.ArrowException as error:
-            raise InputError(f"{source} is damaged: {str(error).splitlines()[0]}.") from None
+            raise TableError(f"{source} is damaged: {str(error).splitlines()[0]}.") from None
         self.names = list(self._table.column_names)
         self.n_rows = int(self._table.num_rows)
         if self.n_rows == 0:
-            raise InputError(f"{source} has column names but no rows.")
+            raise TableError(f"{source} has column names but no rows.")
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"

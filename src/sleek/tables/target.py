@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.cli.errors import InputError
+from sleek._runtime.types import AnyArray, IntArray
 from sleek.tables.columns import are_dates, texts
+from sleek.tables.errors import TableError
 from sleek.tables.table import Table
 
 MOST_CLASSES = 20  # different whole numbers that are taken as class labels
@@ -17,22 +17,15 @@ CLASSIFICATION, REGRESSION = "classification", "regression"
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The target's values `y` for the rows of the table that have one."""
+    """The target's values `y`, labels or numbers, for the rows of the table that have one."""
 
     task: str
     rows: IntArray
     y: AnyArray
 
-    def part(self, positions: IntArray) -> Target:
+    def take(self, positions: IntArray) -> Target:
         """Some of the rows."""
         return Target(self.task, self.rows[positions], self.y[positions])
-
-    def baseline(self, s: FloatArray) -> float:
-        """The error of a model that always says the same: the most frequent class, or the mean."""
-        if self.task == REGRESSION:
-            return float(np.average((self.y - np.average(self.y, weights=s)) ** 2, weights=s))
-        totals = np.bincount(np.unique(self.y, return_inverse=True)[1], weights=s)
-        return float(1.0 - totals.max() / totals.sum())
 
 
 def learn_target(table: Table, name: str, task: str | None) -> Target:
@@ -43,7 +36,7 @@ def learn_target(table: Table, name: str, task: str | None) -> Target:
     """
     values = table.numbers(name) if task == REGRESSION else table.values(name)
     if values.dtype.kind in "Mm" or (values.dtype.kind == "O" and are_dates(_present(values))):
-        raise InputError(f"{table.source}: the target {name!r} holds dates: a number or a class is needed.")
+        raise TableError(f"{table.source}: the target {name!r} holds dates: a number or a class is needed.")
     if values.dtype.kind != "f":
         return _checked(table, name, _words(table, name))
     rows = np.flatnonzero(~np.isnan(values))
@@ -52,7 +45,11 @@ def learn_target(table: Table, name: str, task: str | None) -> Target:
     few = len(np.unique(y)) <= MOST_CLASSES
     if task == REGRESSION or (task is None and not (whole and few)):
         return _checked(table, name, Target(REGRESSION, rows, y))
-    labels = Target(CLASSIFICATION, rows, y.astype(np.int64)) if whole else _words(table, name)
+    labels = (
+        Target(CLASSIFICATION, rows, y.astype(np.int64))
+        if whole and np.abs(y).max(initial=0.0) < 2**63
+        else _words(table, name)
+    )
     return _checked(table, name, labels)
 
 
@@ -65,7 +62,7 @@ def known_target(table: Table, name: str, classes: AnyArray | None) -> Target:
         rows = np.flatnonzero(~np.isnan(numbers))
         target = Target(REGRESSION if classes is None else CLASSIFICATION, rows, numbers[rows])
     if len(target.rows) == 0:
-        raise InputError(f"{table.source}: the target {name!r} has no value in any row.")
+        raise TableError(f"{table.source}: the target {name!r} has no value in any row.")
     return target
 
 
@@ -83,14 +80,22 @@ def _checked(table: Table, name: str, target: Target) -> Target:
     """The target, unless there is nothing to learn or far too much."""
     distinct = np.unique(target.y)
     if len(distinct) == 0:
-        raise InputError(f"{table.source}: the target {name!r} has no value in any row.")
+        raise TableError(f"{table.source}: the target {name!r} has no value in any row.")
     if len(distinct) == 1:
-        raise InputError(
+        raise TableError(
             f"{table.source}: the target {name!r} is {distinct[0].item()!r} in every row: nothing to learn."
         )
     if target.task == CLASSIFICATION and len(distinct) > max(MOST_CLASSES, len(target.y) // 2):
-        raise InputError(
+        raise TableError(
             f"{table.source}: the target {name!r} has {len(distinct)} values in {len(target.y)} rows, "
-            "too many to be classes. Is another column meant, or --task regression?"
+            "too many to be classes. Is another column meant, or a number to predict (task regression)?"
         )
+    if target.task == REGRESSION:
+        with np.errstate(over="ignore", invalid="ignore"):
+            overflows = not np.isfinite(np.var(target.y))
+        if overflows:
+            raise TableError(
+                f"{table.source}: values of the target {name!r} are too large for float64 arithmetic (their "
+                "squares overflow). Express it in larger units."
+            )
     return target

@@ -22,6 +22,7 @@ from sleek.rows.files.blocks import Chunk, Origin
 from sleek.rows.files.files import Files
 from sleek.rows.files.labels import arrow_labels
 from sleek.rows.files.layout import FileLayout, csv_input, unreadable
+from sleek.tables.gaps import MISSING_WORDS
 
 LEAST_ROWS, BATCH_ROWS = 2**11, 2**16
 BATCH_BYTES = 2**24  # of the columns of a batch, if that is fewer rows
@@ -127,6 +128,7 @@ def _open_csv(table: FileLayout, wanted: Wanted, threads: bool) -> Any:
         convert_options=pa.csv.ConvertOptions(
             include_columns=wanted.columns,
             column_types={name: type_of(name) for name in wanted.columns},
+            null_values=sorted(MISSING_WORDS),
             strings_can_be_null=True,
         ),
     )

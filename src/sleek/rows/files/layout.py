@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from sleek.tables.gaps import MISSING_WORDS
+
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".csv.gz")
 
@@ -163,9 +165,10 @@ def _parquet_schema(path: str) -> tuple[Any, int | None]:
 
 
 def _csv_schema(path: str) -> tuple[Any, int | None]:
-    from pyarrow.csv import open_csv
+    from pyarrow.csv import ConvertOptions, open_csv
 
-    with open_csv(csv_input(path)) as file:
+    options = ConvertOptions(null_values=sorted(MISSING_WORDS))
+    with open_csv(csv_input(path), convert_options=options) as file:
         return file.schema, None
 
 

@@ -1,0 +1,30 @@
+"""What is wrong with a table, in one sentence that names the place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+
+class TableError(ValueError):
+    """A table does not hold what is needed; the text says where, and what to do."""
+
+
+class UnusableColumnsError(TableError):
+    """Some columns of a table cannot be learnt from; `reasons` has a sentence for each of them by name."""
+
+    def __init__(self, source: str, reasons: dict[str, str]) -> None:
+        listed = "".join(f"\n  {reason}" for reason in reasons.values())
+        super().__init__(f"{source} has columns that cannot be used:{listed}")
+        self.reasons = reasons
+
+
+def suggestion(word: str, known: Sequence[str]) -> str:
+    """A question that names the closest known word, or nothing.
+
+    >>> suggestion("Agee", ["age", "colour"]), suggestion("town", ["age", "colour"])
+    (" Did you mean 'age'?", '')
+    """
+    spellings = {name.casefold(): name for name in known}
+    near = get_close_matches(word.casefold(), spellings, n=1)
+    return f" Did you mean {spellings[near[0]]!r}?" if near else ""
