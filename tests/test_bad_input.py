@@ -58,7 +58,8 @@ KNOWN_BASES = (
         ({"n_units": 0}, "`n_units` must be a whole number of at least 1 or 'auto', got 0"),
         ({"n_units": 2.5}, r"`n_units` must be a whole number of at least 1 or 'auto', got 2\.5"),
         ({"n_units": "many"}, "`n_units` must be a whole number of at least 1 or 'auto', got 'many'"),
-        ({"n_units": 31}, "`n_units`=31 is more than the 30 distinct rows of X; use at most 30"),
+        ({"max_samples": 0}, "`max_samples` must be a whole number of at least 1 or 'auto', got 0"),
+        ({"max_samples": "all"}, "`max_samples` must be a whole number of at least 1 or 'auto', got 'all'"),
         ({"basis": "rbf"}, KNOWN_BASES),
         (
             {"trainer": "adam"},
@@ -114,8 +115,23 @@ def test_bad_regression_target():
 def test_a_failed_fit_leaves_the_estimator_as_it_was():
     model = LowRankLSSVC(3, random_state=0).fit(X, Y)
     before, expected = dict(vars(model)), model.decision_function(X)
-    with pytest.raises(ValueError, match="distinct rows"):
-        model.set_params(n_units=20).fit(np.ones((9, 5)), np.arange(9) % 2)
+    with pytest.raises(ValueError, match="too large for float64"):
+        model.set_params(n_units=2).fit(1e200 * X, Y)
     model.set_params(n_units=3)
     assert vars(model) == before
     np.testing.assert_array_equal(model.decision_function(X), expected)
+
+
+def test_more_units_than_different_rows_are_as_many_as_there_are():
+    X = np.repeat([[0.0], [1.0]], 10, axis=0)
+    y = np.tile([0, 0, 0, 1, 1], 4)
+    with pytest.warns(
+        UserWarning, match="`n_units`=5 is more than the 2 distinct rows of X: 2 units are fitted"
+    ):
+        assert LowRankLSSVC(5, random_state=0).fit(X, y).n_units_ == 2
+
+
+@pytest.mark.parametrize("estimator", [LowRankLSSVC, LowRankLSSVR])
+def test_one_row_that_counts_is_too_few(estimator):
+    with pytest.raises(ValueError, match="at least 2"):
+        estimator().fit(X, Y, sample_weight=np.arange(len(X)) == 3)

@@ -4,11 +4,13 @@ from itertools import pairwise
 
 import mpmath
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sleek.closed_form.moments import ColumnMoments, Moments
+from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import solve
+from sleek.kernels.columns import ColumnMoments
 
 
 def dense_system(Phi, t, C, s):
@@ -119,6 +121,22 @@ def test_moments_do_not_depend_on_how_rows_are_cut(seed, cuts):
         merged = merged + part
     for name in ("weight", "mean_phi", "mean_t", "G", "R", "tt"):
         np.testing.assert_allclose(getattr(merged, name), getattr(whole, name), rtol=1e-10, atol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), cut=st.integers(1, 59))
+def test_rows_that_are_taken_out_leave_the_moments_of_the_rest(seed, cut):
+    Phi, T, s = draw(seed, k=2)
+    left = Moments.of(Phi, T, s) - Moments.of(Phi[:cut], T[:cut], s[:cut])
+    rest = Moments.of(Phi[cut:], T[cut:], s[cut:])
+    for name in ("weight", "mean_phi", "mean_t", "G", "R", "tt"):
+        np.testing.assert_allclose(getattr(left, name), getattr(rest, name), rtol=1e-8, atol=1e-10)
+
+
+def test_not_all_rows_can_be_taken_out():
+    moments = Moments.of(*draw(0))
+    with pytest.raises(ValueError, match="something must be left"):
+        _ = moments - moments
 
 
 def test_integer_weights_are_repeated_rows():

@@ -24,7 +24,7 @@ BASES = pytest.mark.parametrize(
 
 
 def same_model(a, b, rtol=1e-7):
-    for name in ("centers_", "shapes_", "coef_", "intercept_"):
+    for name in ("centers_", "shapes_", "unit_weights_", "intercept_"):
         np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=rtol, atol=1e-9)
 
 
@@ -35,10 +35,10 @@ def test_bit_for_bit_the_same_for_any_number_of_threads(basis, n_jobs):
     settings = {"basis": basis, "C": 10.0, "shape": 0.5, "random_state": 0}
     one = LowRankLSSVC(5, n_jobs=1, **settings).fit(X, y)
     many = LowRankLSSVC(5, n_jobs=n_jobs, **settings).fit(X, y)
-    for name, array in one.model_.units.arrays.items():
-        np.testing.assert_array_equal(array, many.model_.units[name])
-    np.testing.assert_array_equal(one.coef_, many.coef_)
-    np.testing.assert_array_equal(one.loo_residuals_, many.loo_residuals_)
+    for name, array in one.model_.parts[0].units.arrays.items():
+        np.testing.assert_array_equal(array, many.model_.parts[0].units[name])
+    np.testing.assert_array_equal(one.unit_weights_, many.unit_weights_)
+    np.testing.assert_array_equal(one.left_out_residuals_, many.left_out_residuals_)
 
 
 @BASES
@@ -84,12 +84,12 @@ def test_integer_weights_are_repeated_rows_and_zero_weight_removes(two_classes):
         LowRankLSSVC(random_state=0).fit(X[s > 0], y[s > 0], sample_weight=s[s > 0]),
     ):
         np.testing.assert_array_equal(other.decision_function(X), weighted.decision_function(X))
-        assert other.loo_error_ == weighted.loo_error_
-    assert len(weighted.loo_residuals_) == np.count_nonzero(s)
+        assert other.expected_error_ == weighted.expected_error_
+    assert len(weighted.left_out_residuals_) == np.count_nonzero(s)
 
 
 def test_large_data_with_weights_are_equal_up_to_rounding(monkeypatch):
-    monkeypatch.setattr("sleek.estimators.base.CANONICAL_ROWS", 0)
+    monkeypatch.setattr("sleek.fit.policy.CANONICAL_ROWS", 0)
     X, y = make_ripley(300, random_state=0)
     s = np.random.default_rng(0).integers(0, 4, size=len(X))
     weighted = LowRankLSSVC(5, **BRIEF).fit(X, y, sample_weight=s)
@@ -101,7 +101,7 @@ def test_the_scale_of_all_weights_is_absorbed_by_C(two_classes):
     plain = LowRankLSSVC(4, **FIXED).fit(X, y)
     light = LowRankLSSVC(4, **{**FIXED, "C": 1e4}).fit(X, y, sample_weight=np.full(len(X), 1e-3))
     np.testing.assert_allclose(plain.decision_function(X), light.decision_function(X), atol=1e-2)
-    assert light.loo_error_ == pytest.approx(plain.loo_error_, abs=0.01)
+    assert light.expected_error_ == pytest.approx(plain.expected_error_, abs=0.01)
 
 
 def test_class_weight_is_sample_weight(two_classes):
@@ -119,7 +119,7 @@ def test_three_classes_share_the_units(three_classes):
     X, y = three_classes
     model = LowRankLSSVC(6, basis="robust_rbf", random_state=0).fit(X, y)
     assert model.centers_.shape == (6, 2)
-    assert model.coef_.shape == (3, 6)
+    assert model.unit_weights_.shape == (3, 6)
     assert model.intercept_.shape == (3,)
     assert model.decision_function(X).shape == (len(X), 3)
     assert model.score(X, y) > 0.9
@@ -132,7 +132,7 @@ def test_several_targets_share_the_units():
     Y = np.column_stack([np.sin(X[:, 0]), 100 + X[:, 1] ** 2, X.sum(axis=1)])
     model = LowRankLSSVR(15, random_state=0).fit(X, Y)
     assert model.predict(X).shape == (150, 3)
-    assert model.coef_.shape == (3, 15)
+    assert model.unit_weights_.shape == (3, 15)
     assert model.score(X, Y) > 0.8
     assert LowRankLSSVR(5).fit(X, Y[:, :1]).predict(X).shape == (150, 1)
     assert LowRankLSSVR(5).fit(X, Y[:, 0]).predict(X).shape == (150,)
@@ -186,10 +186,10 @@ def test_the_model_is_frozen_and_predicts_like_the_estimator(two_classes):
     np.testing.assert_array_equal(model.decision_function(X), estimator.decision_function(X))
     np.testing.assert_array_equal(model.predict(X), estimator.predict(X))
     Phi = model.features(X)
-    np.testing.assert_allclose(Phi @ estimator.coef_[0] + estimator.intercept_, model.decision_function(X))
+    np.testing.assert_allclose(Phi @ estimator.unit_weights_[0] + estimator.intercept_, model.decision_function(X))
     np.testing.assert_allclose(model.kernel(X[:3], X), Phi[:3] @ Phi.T)
     with pytest.raises(ValueError, match="read-only"):
-        estimator.coef_[0, 0] = 1.0
+        estimator.unit_weights_[0, 0] = 1.0
     with pytest.raises(AttributeError):
         model.C = 3.0
 
@@ -207,6 +207,6 @@ def test_verbose_reports_progress(two_classes, capsys):
 
 def test_a_basis_without_centers_says_what_it_has(two_classes):
     model = LowRankLSSVC(3, basis="sigmoidal", random_state=0).fit(*two_classes)
-    assert model.model_.units["slopes"].shape == (3, 2)
-    with pytest.raises(AttributeError, match=r"sigmoidal units have no centers, but \['slopes', 'offsets'\]"):
+    assert model.model_.parts[0].units["slopes"].shape == (3, 2)
+    with pytest.raises(AttributeError, match="no centers in common: see model_.parts .sigmoidal: slopes, offsets"):
         model.centers_  # noqa: B018

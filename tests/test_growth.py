@@ -7,12 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-import sleek.estimators.low_rank
-from sleek import LowRankLSSVC, LowRankLSSVR, VariableProjection
+import sleek.rows.arrays
+from sleek import Alternating, GaussianRBF, LowRankLSSVC, LowRankLSSVR, VariableProjection
 from sleek.datasets import make_ripley, make_rotated
-from sleek.fit.growth import PAYS, most_stages, stage_limit
-from sleek.fit.recipe import HEATS, RACE_ROWS
-from sleek.rows.source import ArraySource
+from sleek.fit.plan import Plan, Request, stage_limit
+from sleek.fit.policy import HEATS, PAYS, RACE_ROWS
+from sleek.rows.arrays import ArraySource
 
 LINE = re.compile(r"learnt on (\d+) rows: held-out loss ([\d.]+), (-?[\d.]+) ± ([\d.]+) less")
 
@@ -71,12 +71,12 @@ def test_noise_is_not_worth_more_rows(capsys):
 
 
 def test_passes_over_the_data_keep_to_the_bound_that_is_printed(rotated, capsys, monkeypatch):
-    monkeypatch.setattr(sleek.estimators.low_rank, "ArraySource", Counting)
+    monkeypatch.setattr(sleek.rows.arrays, "ArraySource", Counting)
     Counting.passes = 0
     model = LowRankLSSVC(10, basis="sigmoidal", random_state=0, verbose=1).fit(*rotated)
     out = capsys.readouterr().out
     bound = int(re.search(r"at most (\d+) passes", out)[1])
-    assert len(LINE.findall(out)) + 2 == Counting.passes <= bound
+    assert len(LINE.findall(out)) + 1 == Counting.passes <= bound  # the first stage is drawn while looking
     assert model.n_units_ == 10
 
 
@@ -87,19 +87,19 @@ def test_units_learnt_on_a_sample_get_their_weights_from_all_rows(rotated):
     Phi = model.model_.features(X)
     Pc, t = Phi - Phi.mean(axis=0), (y - y.mean()) / y.std()
     theta = np.linalg.solve(Pc.T @ Pc + np.eye(6) / 10.0, Pc.T @ t)
-    np.testing.assert_allclose(model.coef_[0], theta * y.std(), rtol=1e-6)
+    np.testing.assert_allclose(model.unit_weights_[0], theta * y.std(), rtol=1e-6)
 
 
 def test_without_growth_units_are_trained_on_all_rows():
     X, y = make_ripley(9000, random_state=0)
     fixed = {"basis": "robust_rbf", "C": 10.0, "shape": 0.5, "random_state": 0}
-    trainer = VariableProjection(pull=1e-4, growth=None, tol=1e-9, max_iter=300)
-    model = LowRankLSSVC(3, trainer=trainer, **fixed).fit(X, y)
+    trainer = VariableProjection(pull=1e-4, tol=1e-9, max_iter=300)
+    model = LowRankLSSVC(3, trainer=trainer, max_samples=None, **fixed).fit(X, y)
     assert model.selection_ == {}
     assert model.pull_ == pytest.approx(1e-4)
-    again = LowRankLSSVC(3, trainer=trainer, **fixed).fit(X[::-1], y[::-1])
+    again = LowRankLSSVC(3, trainer=trainer, max_samples=None, **fixed).fit(X[::-1], y[::-1])
     np.testing.assert_allclose(again.centers_, model.centers_, rtol=1e-3, atol=1e-3)
-    sampled = LowRankLSSVC(3, trainer=trainer.set_params(growth=4.0), **fixed).fit(X, y)
+    sampled = LowRankLSSVC(3, trainer=trainer, **fixed).fit(X, y)
     assert sampled.pull_ == pytest.approx(1e-4)
     assert abs(sampled.score(X, y) - model.score(X, y)) < 0.005
     assert sampled.history_["objective"][-1] == pytest.approx(model.history_["objective"][-1], rel=0.05)
@@ -108,18 +108,19 @@ def test_without_growth_units_are_trained_on_all_rows():
 def test_errors_to_expect_come_from_rows_that_units_have_not_seen(rotated):
     X, y = rotated
     model = LowRankLSSVC(10, basis="sigmoidal", random_state=0).fit(X, y)
-    assert len(model.loo_rows_) == len(model.loo_residuals_) == 8192
+    assert len(model.left_out_rows_) == len(model.left_out_residuals_) == 8192
     new = make_rotated(50_000, n_features=8, random_state=1)
     error = 1 - model.score(*new)
-    assert model.loo_error_ == pytest.approx(error, abs=4 * np.sqrt(error / 8192))
+    assert model.expected_error_ == pytest.approx(error, abs=4 * np.sqrt(error / 8192))
 
 
 def test_result_does_not_depend_on_threads(rotated):
     one, two = (LowRankLSSVC(10, random_state=0, n_jobs=n_jobs).fit(*rotated) for n_jobs in (1, 2))
-    for name, array in one.model_.units.arrays.items():
-        np.testing.assert_array_equal(array, two.model_.units[name])
-    np.testing.assert_array_equal(one.coef_, two.coef_)
-    np.testing.assert_array_equal(one.loo_residuals_, two.loo_residuals_)
+    for mine, other in zip(one.model_.parts, two.model_.parts, strict=True):
+        for name, array in mine.units.arrays.items():
+            np.testing.assert_array_equal(array, other.units[name])
+    np.testing.assert_array_equal(one.unit_weights_, two.unit_weights_)
+    np.testing.assert_array_equal(one.left_out_residuals_, two.left_out_residuals_)
 
 
 def test_weights_count_in_large_data_too():
@@ -131,12 +132,36 @@ def test_weights_count_in_large_data_too():
     assert model.score(X[right], y[right]) == pytest.approx(alone.score(X[right], y[right]), abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "growth", "expected"), [(8192, 4.0, 0), (30_000, 4.0, 1), (10**6, 2.0, 7)]
-)
-def test_bound_on_the_number_of_stages(n_rows, growth, expected):
-    assert most_stages(n_rows, HEATS[1], growth, 8) == expected
+def plan(n_rows, d=8, max_samples="auto", trainer=None):
+    trainer = VariableProjection() if trainer is None else trainer
+    request = Request((GaussianRBF(),), trainer, None, None, None, None, None, True, max_samples)
+    return Plan.of(n_rows, d, request)
+
+
+def test_the_plan_for_sizes():
+    assert plan(4999).heats == ()
+    assert plan(4999).n_tried == 2000
+    assert plan(4999).everything
+    assert plan(5000).heats == (4000, 4000)
+    assert plan(5000).n_held == 1000
+    assert plan(30_000).stages == (24_000,)
+    assert plan(30_000).everything
+    assert plan(10**6).stages == (32_768, 131_072, 524_288, 991_808)
+    assert not plan(10**6).everything
+    assert plan(10**9).stages[-1] == stage_limit(8)
     assert stage_limit(8) * 8 * 8 <= 2**27
+    assert plan(10**9, max_samples=20_000).stages == (20_000,)
+    assert plan(10**6, max_samples=None).stages == ()
+    assert plan(3000, max_samples=500).stages == (500,)
+    assert plan(10**6, trainer=Alternating()).heats == ()
+
+
+def test_at_most_so_many_rows_are_learnt_on(capsys):
+    X, y = make_ripley(60_000, random_state=0)
+    LowRankLSSVC(4, basis="gaussian_rbf", max_samples=10_000, random_state=0, verbose=1).fit(X, y)
+    assert [row[0] for row in stages(capsys)] == [10_000]
+    small = LowRankLSSVC(4, basis="gaussian_rbf", C=10.0, shape=0.5, max_samples=100, random_state=0)
+    assert small.fit(X[:1000], y[:1000]).score(X, y) > 0.85
 
 
 MEMORY = """

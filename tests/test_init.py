@@ -3,12 +3,11 @@
 import kmedoids
 import numpy as np
 import pytest
+from made_sources import class_source, sample_of
 from scipy.spatial.distance import cdist
 
-from sleek.fit.k_medoids import SAMPLE_ROWS, distinct_rows, k_medoids
-from sleek.outputs.outputs import ClassTargets
-from sleek.rows.sample import Sample
-from sleek.rows.source import ArraySource
+from sleek.fit.k_medoids import distinct_rows, k_medoids
+from sleek.fit.policy import MEDOID_ROWS
 
 
 def loss(X, medoids):
@@ -52,9 +51,8 @@ def test_as_many_medoids_as_rows_are_all_rows():
 
 
 def rows_of(X, s=None, n_units=3):
-    s = np.ones(len(X)) if s is None else s
-    data = ArraySource(X, np.zeros(len(X), int), s, ClassTargets(2))
-    return distinct_rows(Sample.draw(data, len(X), 0, data.workers), n_units, seed=0)
+    data = class_source(X, np.arange(len(X)) % 2, s)
+    return distinct_rows(sample_of(data), n_units, seed=0)
 
 
 def test_order_and_repetition_of_rows_do_not_matter():
@@ -68,6 +66,6 @@ def test_order_and_repetition_of_rows_do_not_matter():
 
 
 def test_large_data_are_sampled():
-    X = np.random.default_rng(0).normal(size=(5 * SAMPLE_ROWS, 1))
-    assert len(rows_of(X)[0]) == SAMPLE_ROWS
-    assert len(rows_of(X, n_units=SAMPLE_ROWS // 5)[0]) == 2 * SAMPLE_ROWS
+    X = np.random.default_rng(0).normal(size=(5 * MEDOID_ROWS, 1))
+    assert len(rows_of(X)[0]) == MEDOID_ROWS
+    assert len(rows_of(X, n_units=MEDOID_ROWS // 5)[0]) == 2 * MEDOID_ROWS

@@ -1,45 +1,45 @@
 """Whole-model leave-one-out against refits without each row, and its three routes against each other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from made_sources import class_source, number_source, sample_of
 from scipy.stats import spearmanr
 
 import sleek.closed_form.leave_one_out as module
 from sleek import LowRankLSSVC, LowRankLSSVR
-from sleek._runtime.threads import Workers
 from sleek.bases import known_bases
-from sleek.closed_form.leave_one_out import TrainedUnits, deal, leave_one_out, whole_model_loo
+from sleek.bases.expansion import Expansion
+from sleek.closed_form.leave_one_out import Trained, whole_model_loo
 from sleek.closed_form.moments import Moments
+from sleek.closed_form.penalty import Penalty
 from sleek.closed_form.solve import solve
 from sleek.datasets import make_ripley
-from sleek.outputs.outputs import ClassTargets, RealTargets
-from sleek.rows.sample import Sample
-from sleek.rows.source import ArraySource
-from sleek.trainers.base import Penalty
+from sleek.fit import policy
+from sleek.fit.folds import deal, honest_residuals
+from sleek.trainers.base import Problem
 from sleek.trainers.varpro import VariableProjection
-
-
-def quiet(line):
-    pass
 
 
 def trained_on(source, name, n_units, penalty, tol=1e-10, seed=0):
     basis, rng = known_bases()[name](), np.random.default_rng(seed)
-    start = basis.start(source.X[:n_units], 0.5, rng)
+    start = Expansion.of(basis, basis.start(source.X[:n_units], 0.5, rng))
     trainer = VariableProjection(max_iter=2000, tol=tol)
-    training = trainer.train(source, basis, start, penalty, quiet)
-    return TrainedUnits(basis, training.units, penalty, training.coordinates), start, trainer, training
+    training = trainer.train(Problem(source, start, penalty))
+    trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
+    return trained, start, trainer, training
 
 
 def two_class_source(n=40, seed=0):
     X, y = make_ripley(n, random_state=seed)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    return ArraySource(X, y, np.ones(n), ClassTargets(2))
+    return class_source(X, y)
 
 
 def without(source, n):
     keep = np.arange(source.n_rows) != n
-    return ArraySource(source.X[keep], source.y[keep], source.s[keep], source.targets)
+    return class_source(source.X[keep], source.y.codes[keep], source.s[keep])
 
 
 @pytest.mark.parametrize("name", ["gaussian_rbf", "sigmoidal", "robust_rbf"])
@@ -50,25 +50,24 @@ def test_it_is_close_to_refitting_without_each_row(name):
     """
     source, penalty = two_class_source(), Penalty(C=3.0, prior=0.5)
     trained, start, trainer, full = trained_on(source, name, 3, penalty, tol=1e-8)
-    formula = whole_model_loo(source, trained).residuals[:, 0]
+    formula = whole_model_loo(sample_of(source), trained).residuals[:, 0]
     brute = np.empty(source.n_rows)
     for n in range(source.n_rows):
-        again = trainer.train(without(source, n), trained.basis, start, penalty, quiet, full.units)
-        Phi = trained.basis.features(source.X[n : n + 1], again.units)
-        output = Phi @ again.solution.theta + again.solution.b
-        brute[n] = source.targets.encode(source.y[n : n + 1])[0, 0] - output[0, 0]
+        again = trainer.train(Problem(without(source, n), start, penalty, full.expansion))
+        output = again.expansion.features(source.X[n : n + 1]) @ again.solution.theta + again.solution.b
+        brute[n] = source.outputs.encode(source.y[n : n + 1])[0, 0] - output[0, 0]
     assert spearmanr(formula, brute)[0] > 0.97
     assert np.mean(formula**2) == pytest.approx(np.mean(brute**2), rel=0.15)
-    blind = whole_model_loo(source, TrainedUnits(trained.basis, trained.units, penalty, None)).residuals
+    blind = whole_model_loo(sample_of(source), replace(trained, coordinates=None)).residuals
     assert np.mean(blind**2) < 0.95 * np.mean(brute**2)
 
 
 def test_it_is_exact_for_units_that_are_not_learnt():
     source, penalty = two_class_source(), Penalty(C=3.0, prior=1.0)
     trained, *_ = trained_on(source, "gaussian_rbf", 4, penalty)
-    fixed = TrainedUnits(trained.basis, trained.units, penalty, None)
-    formula = whole_model_loo(source, fixed).residuals[:, 0]
-    Phi, t = trained.features(source.X), source.targets.encode(source.y)[:, 0]
+    fixed = replace(trained, coordinates=None)
+    formula = whole_model_loo(sample_of(source), fixed).residuals[:, 0]
+    Phi, t = trained.expansion.features(source.X), source.outputs.encode(source.y)[:, 0]
     for n in range(source.n_rows):
         keep = np.arange(source.n_rows) != n
         P = Phi[keep] - Phi[keep].mean(axis=0)
@@ -82,8 +81,8 @@ def linearised_refits(source, trained):
 
     A row whose residual the linear model shrinks keeps its own, divided by the same 1 - h.
     """
-    X, s, T = source.X, source.s, source.targets.encode(source.y)
-    Phi = trained.features(X)
+    X, s, T = source.X, source.s, source.outputs.encode(source.y)
+    Phi = trained.expansion.features(X)
     theta, b = solve(Moments.of(Phi, T, s), trained.penalty.C)
     now = T[:, 0] - Phi @ theta[:, 0] - b
     theta = theta[:, 0]
@@ -112,27 +111,28 @@ def test_both_routes_are_the_linearised_refits(n_units, integer_weights):
     source = two_class_source(40)
     if integer_weights:
         s = np.random.default_rng(0).integers(1, 4, size=40).astype(float)
-        source = ArraySource(source.X, source.y, s, source.targets)
+        source = class_source(source.X, source.y.codes, s)
     trained, *_ = trained_on(source, "gaussian_rbf", n_units, Penalty(C=3.0, prior=0.5), tol=1e-3)
     assert (len(trained.owners) > 40) == (n_units == 25)
-    formula = whole_model_loo(source, trained).residuals[:, 0]
+    formula = whole_model_loo(sample_of(source), trained).residuals[:, 0]
     np.testing.assert_allclose(formula, linearised_refits(source, trained), rtol=1e-6, atol=1e-9)
 
 
 def test_row_route_and_number_route_agree():
     source = two_class_source(50)
     trained, *_ = trained_on(source, "robust_rbf", 20, Penalty(C=2.0, prior=0.3), tol=1e-3)
-    rows = whole_model_loo(source, trained).residuals
-    numbers = source.map_reduce(module._InNumberSpace(source, trained).residuals).residuals
+    rows = whole_model_loo(sample_of(source), trained).residuals
+    sample = sample_of(source)
+    numbers = sample.map_reduce(module._InNumberSpace(sample, trained).residuals).residuals
     np.testing.assert_allclose(rows, numbers, rtol=1e-6, atol=1e-8)
 
 
 def test_block_size_and_pieces_do_not_matter(monkeypatch):
     source, penalty = two_class_source(100), Penalty(C=2.0, prior=0.3)
     trained, *_ = trained_on(source, "gaussian_rbf", 4, penalty, tol=1e-4)
-    whole = whole_model_loo(source, trained).residuals
+    whole = whole_model_loo(sample_of(source), trained).residuals
     monkeypatch.setattr(module, "PIECE", 200)
-    cut = ArraySource(source.X, source.y, source.s, source.targets, Workers(2), block_rows=33)
+    cut = sample_of(source, block_rows=33, n_jobs=2)
     np.testing.assert_allclose(whole_model_loo(cut, trained).residuals, whole, rtol=1e-8)
 
 
@@ -140,13 +140,20 @@ def test_too_many_numbers_are_judged_by_refitting_five_folds(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
     Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]]) + 0.2 * rng.normal(size=(300, 2))
-    source = ArraySource(X, Y, np.ones(300), RealTargets.of(Y, np.ones(300)))
+    source = number_source(X, Y)
     trained, start, trainer, _ = trained_on(source, "gaussian_rbf", 8, Penalty(C=5.0, prior=0.5), tol=1e-5)
-    sample = Sample.draw(source, 300, 0, source.workers)
-    closed = leave_one_out(sample, trained, start, trainer).residuals
-    np.testing.assert_array_equal(closed, whole_model_loo(source, trained).residuals)
-    monkeypatch.setattr(module, "MAX_COST", 0)
-    folds = leave_one_out(sample, trained, start, trainer).residuals
+    sample = sample_of(source)
+
+    def refit(rows):
+        return trainer.train(Problem(rows, start, trained.penalty))
+
+    closed, how = honest_residuals(sample, trained, refit)
+    assert how == "leave-one-out"
+    np.testing.assert_array_equal(closed.residuals, whole_model_loo(sample, trained).residuals)
+    monkeypatch.setattr(policy, "MOST_LOO_COST", 0)
+    folds, how = honest_residuals(sample, trained, refit)
+    assert how == "refitted folds"
+    folds, closed = folds.residuals, closed.residuals
     assert np.mean(folds**2) == pytest.approx(np.mean(closed**2), rel=0.25)
     assert np.corrcoef(folds.ravel(), closed.ravel())[0, 1] > 0.9
 
@@ -166,11 +173,11 @@ def test_published_errors_are_honest():
     X, y = make_ripley(20_300, random_state=0)
     model = LowRankLSSVC(random_state=0).fit(X[:300], y[:300])
     fresh = 1 - model.score(X[300:], y[300:])
-    assert abs(model.loo_error_ - fresh) < 3 * np.sqrt(fresh * (1 - fresh) / 300)
-    assert model.loo_residuals_.shape == (300,)
-    assert model.loo_rows_.tolist() == list(range(300))
+    assert abs(model.expected_error_ - fresh) < 3 * np.sqrt(fresh * (1 - fresh) / 300)
+    assert model.left_out_residuals_.shape == (300,)
+    assert model.left_out_rows_.tolist() == list(range(300))
     t = 2.0 * y[:300] - 1
-    assert np.mean((t - model.loo_residuals_ > 0) != (t > 0)) == pytest.approx(model.loo_error_)
+    assert np.mean((t - model.left_out_residuals_ > 0) != (t > 0)) == pytest.approx(model.expected_error_)
 
 
 def test_regression_errors_are_in_the_users_units():
@@ -178,12 +185,16 @@ def test_regression_errors_are_in_the_users_units():
     X = rng.normal(size=(200, 2))
     y = 1000 + 50 * (np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=200))
     model = LowRankLSSVR(random_state=0).fit(X, y)
-    assert model.loo_error_ == pytest.approx(np.mean(model.loo_residuals_**2))
-    assert 15 < np.sqrt(model.loo_error_) < 25
+    assert model.expected_error_ == pytest.approx(np.mean(model.left_out_residuals_**2))
+    assert 15 < np.sqrt(model.expected_error_) < 25
 
 
-def test_large_data_are_judged_on_a_stated_sample():
-    X, y = make_ripley(5000, random_state=0)
+@pytest.mark.parametrize(
+    ("n_rows", "judged", "how"), [(4900, 2000, "leave-one-out"), (5000, 1000, "rows held out")]
+)
+def test_large_data_are_judged_on_a_stated_sample(n_rows, judged, how):
+    X, y = make_ripley(n_rows, random_state=0)
     model = LowRankLSSVC(5, basis="gaussian_rbf", C=10.0, shape=0.5, random_state=0).fit(X, y)
-    assert len(model.loo_rows_) == len(model.loo_residuals_) == 2000
-    assert len(set(model.loo_rows_)) == 2000
+    assert len(model.left_out_rows_) == len(model.left_out_residuals_) == judged
+    assert len(set(model.left_out_rows_)) == judged
+    assert model.expected_error_method_ == how

@@ -7,7 +7,7 @@ from sleek import LowRankLSSVC, LowRankLSSVR, VariableProjection
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import solve
 from sleek.datasets import make_ripley
-from sleek.fit.selection import strongest_units
+from sleek.fit.prune import strongest_units
 
 
 def test_everything_tried_is_reported(two_classes):
@@ -20,7 +20,7 @@ def test_everything_tried_is_reported(two_classes):
     assert tried["chosen"].count(True) == 1
     assert tried["n_units"][chosen] == model.n_units_
     assert tried["C"][chosen] == model.C_
-    assert tried["basis"][chosen] == model.model_.basis.name
+    assert tried["basis"][chosen] == model.model_.expansion.name
     assert max(tried["n_units"]) == 30
     assert all(rows == 200 for rows in tried["n_rows"])
 
@@ -86,7 +86,7 @@ def test_more_classes_may_have_more_units():
 def finite(model, X):
     output = model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
     assert np.isfinite(output).all()
-    assert np.isfinite(model.loo_error_)
+    assert np.isfinite(model.expected_error_)
     return model
 
 
@@ -96,14 +96,14 @@ def test_separable_classes():
     ]
     model = finite(LowRankLSSVC(random_state=0).fit(X, np.repeat([0, 1], 60)), X)
     assert model.score(X, np.repeat([0, 1], 60)) == 1.0
-    assert model.loo_error_ == 0.0
+    assert model.expected_error_ == 0.0
 
 
 def test_pure_noise_is_recognised():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 5)), rng.integers(0, 2, size=300)
     model = finite(LowRankLSSVC(random_state=0).fit(X, y), X)
-    assert model.loo_error_ > 0.38
+    assert model.expected_error_ > 0.38
 
 
 def test_noise_targets_are_predicted_by_their_mean():

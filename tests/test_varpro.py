@@ -2,34 +2,38 @@
 
 import numpy as np
 import pytest
+from made_sources import number_source
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from sleek import LowRankLSSVC, LowRankLSSVR, VariableProjection
 from sleek.bases import known_bases
-from sleek.bases.base import flat
-from sleek.outputs.outputs import RealTargets
-from sleek.rows.source import ArraySource
-from sleek.trainers.base import Penalty
+from sleek.bases.expansion import Expansion, Part
+from sleek.closed_form.penalty import Penalty
 from sleek.trainers.varpro import _Reduced
 
-BASES = pytest.mark.parametrize("name", ["gaussian_rbf", "robust_rbf", "sigmoidal", "simplex"])
+NAMES = ["gaussian_rbf", "robust_rbf", "sigmoidal", "simplex"]
+BASES = pytest.mark.parametrize("name", NAMES)
+MIXED = pytest.mark.parametrize("name", [*NAMES, "gaussian_rbf+sigmoidal"])
 PENALTY = Penalty(C=3.0, prior=0.7)
 
 
 def problem(name, k=2, seed=0):
     rng = np.random.default_rng(seed)
     X, Y, s = rng.normal(size=(60, 3)), rng.normal(size=(60, k)), rng.uniform(0.5, 2.0, size=60)
-    source = ArraySource(X, Y, s, RealTargets.of(Y, s), block_rows=23)
-    basis = known_bases()[name]()
-    coordinates = basis.coordinates(basis.start(X[:4], 0.2, rng))
-    return source, basis, coordinates, 0.1 * rng.normal(size=len(flat(coordinates.anchor)))
+    source = number_source(X, Y, s, block_rows=23)
+    parts = []
+    for word in name.split("+"):
+        basis = known_bases()[word]()
+        parts.append(Part(basis, basis.start(X[:4], 0.2, rng)))
+    coordinates = Expansion(tuple(parts)).coordinates()
+    return source, coordinates, 0.1 * rng.normal(size=len(coordinates.owners))
 
 
-@BASES
+@MIXED
 def test_gradient_is_that_of_finite_differences(name):
-    source, basis, coordinates, u = problem(name)
-    objective = _Reduced(source, basis, coordinates, PENALTY)
+    source, coordinates, u = problem(name)
+    objective = _Reduced(source, coordinates, PENALTY)
     gradient = objective(u)[1]
     for i in range(len(u)):
         e = np.zeros(len(u))
@@ -38,10 +42,11 @@ def test_gradient_is_that_of_finite_differences(name):
         assert gradient[i] == pytest.approx(difference, rel=1e-4, abs=1e-8)
 
 
-@BASES
+@MIXED
 def test_value_is_the_minimum_over_theta_and_b(name):
-    source, basis, coordinates, u = problem(name, k=1)
-    Phi, T, s = basis.features(source.X, coordinates.units(u)), source.targets.encode(source.y), source.s
+    source, coordinates, u = problem(name, k=1)
+    Phi = coordinates.expansion(u).features(source.X)
+    T, s = source.outputs.encode(source.y), source.s
 
     def full(parameters):
         theta, b = parameters[:-1], parameters[-1]
@@ -50,15 +55,15 @@ def test_value_is_the_minimum_over_theta_and_b(name):
 
     least = minimize(full, np.zeros(Phi.shape[1] + 1), tol=1e-12).fun
     total = s @ (T[:, 0] - np.average(T[:, 0], weights=s)) ** 2
-    assert _Reduced(source, basis, coordinates, PENALTY)(u)[0] == pytest.approx(least / total, rel=1e-6)
+    assert _Reduced(source, coordinates, PENALTY)(u)[0] == pytest.approx(least / total, rel=1e-6)
 
 
-@BASES
+@MIXED
 def test_keeping_unit_values_between_passes_changes_nothing(name, monkeypatch):
-    source, basis, coordinates, u = problem(name)
-    kept = _Reduced(source, basis, coordinates, PENALTY)(u)
+    source, coordinates, u = problem(name)
+    kept = _Reduced(source, coordinates, PENALTY)(u)
     monkeypatch.setattr("sleek.trainers.varpro.KEEP_PHI", 0)
-    again = _Reduced(source, basis, coordinates, PENALTY)(u)
+    again = _Reduced(source, coordinates, PENALTY)(u)
     assert kept[0] == again[0]
     np.testing.assert_array_equal(kept[1], again[1])
 
@@ -119,7 +124,6 @@ def test_shapes_stay_non_negative_and_can_become_exactly_zero():
         ({"pull": "auto"}, "`pull` must be a positive number or 'loo', got 'auto'"),
         ({"max_iter": -1}, "`max_iter` must be a whole number of at least 0, got -1"),
         ({"tol": 0}, "`tol` must be a positive number, got 0"),
-        ({"growth": 1}, "`growth` must be a number above 1, or None to train on all rows, got 1"),
     ],
 )
 def test_bad_settings(two_classes, options, message):

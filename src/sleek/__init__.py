@@ -2,8 +2,8 @@
 
 Kernel machines with a handful of learnable units instead of thousands of support vectors.
 
-A public name is imported when it is first used. Importing the package itself is then a matter of milliseconds:
-`sleek --help` and the completion of shell commands do not wait for SciPy and scikit-learn.
+A public name is imported when it is first used. Importing the package itself is then a matter of
+milliseconds: `sleek --help` and the completion of shell commands do not wait for SciPy and scikit-learn.
 """
 
 from importlib import import_module

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, TypeVar, cast
@@ -116,7 +116,7 @@ def check_classes(classes: AnyArray) -> None:
         )
 
 
-def check_magnitude(deviation: FloatArray, names: AnyArray | None) -> None:
+def check_magnitude(deviation: FloatArray, names: Sequence[str] | None) -> None:
     """Features whose squares are still numbers."""
     bad = np.flatnonzero(~np.isfinite(deviation))
     if len(bad):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from functools import reduce
 from operator import add
-from typing import Any, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 
 class Summable(Protocol):
@@ -31,8 +31,8 @@ class Sums:
     """
 
     def __add__(self, other: Self) -> Self:
-        values: list[Any] = [getattr(self, f.name) + getattr(other, f.name) for f in fields(self)]  # type: ignore[arg-type]
-        return type(self)(*values)
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return type(self)(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
 def total(parts: Iterable[Sum]) -> Sum:

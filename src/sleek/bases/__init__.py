@@ -22,7 +22,7 @@ def known_bases() -> dict[str, type[Basis]]:
     """
     for module in iter_modules(__path__, prefix=f"{__name__}."):
         import_module(module.name)
-    pending: list[type[Basis]] = [Basis]
+    pending: list[type[Basis]] = list(Basis.__subclasses__())
     found: dict[str, type[Basis]] = {}
     while pending:
         cls = pending.pop(0)
@@ -32,8 +32,8 @@ def known_bases() -> dict[str, type[Basis]]:
         other = found.get(cls.name)
         if other is not None and _place(other) != _place(cls):
             raise ValueError(
-                f"Two bases are called {cls.name!r}: {_place(other)} and {_place(cls)}. Give one of them another "
-                "`name`: a saved model says by name which basis it has."
+                f"Two bases are called {cls.name!r}: {_place(other)} and {_place(cls)}. Give one of them "
+                "another `name`: a saved model says by name which basis it has."
             )
         found[cls.name] = cls
     return found

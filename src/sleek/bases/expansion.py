@@ -1,7 +1,7 @@
 """Parts side by side: a model is a sum of parts, y = Σ_p Φ_p θ_p + b, each a basis with its units.
 
-Everything above this room speaks of an `Expansion`, never of one basis: boxes and bumps can stand in one model,
-and be trained, pruned, counted and exported together. Units are numbered through all parts.
+Everything above this room speaks of an `Expansion`, never of one basis: boxes and bumps can stand in one
+model, and be trained, pruned, counted and exported together. Units are numbered through all parts.
 """
 
 from __future__ import annotations
@@ -136,9 +136,7 @@ class Expansion:
 
     def coordinates(self) -> ExpansionCoordinates:
         """The numbers that training moves when units start here."""
-        return ExpansionCoordinates(
-            self, tuple(part.basis.coordinates(part.units) for part in self.parts)
-        )
+        return ExpansionCoordinates(self, tuple(part.basis.coordinates(part.units) for part in self.parts))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from sleek._runtime.types import FloatArray
 
 @dataclass(frozen=True)
 class Parameter:
-    """One array of numbers of a basis: what its axes run over, the constraint it lives under, if it is learnt.
+    """One array of numbers of a basis: what its axes run over, its constraint, and whether it is learnt.
 
     A basis declares its parameters; leave-one-out, pruning, files and exports go by that.
 
@@ -43,7 +43,7 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The numbers λ of all units of one basis: named arrays, those that are not shared with units as first axis.
+    """The numbers λ of all units of one basis: named arrays, whose first axis runs over units unless shared.
 
     Gradients have the same form, and `+` adds them up over blocks of rows.
 

@@ -15,13 +15,13 @@ of each unit, A₁ = ΦᵀSΦ + I/C = LLᵀ. Eliminating θ leaves, for the numb
     A = (DᵀSD - DᵀSΦ A₁⁻¹ ΦᵀSD)∘(θθᵀ) + prior·I,    step = -A⁻¹(prior·u - JᵀSr),
     r⁺ = r - Q·step,    h_n = o_n·(1/Σs + ‖L⁻¹Φ_n‖² + Q_n A⁻¹ Q_nᵀ),    Q = (D - Φ A₁⁻¹ ΦᵀSD)∘θ,
 
-where o_n is the weight of one observation of row n: all of the row's weight, unless it stands for several copies.
-Everything but r⁺ and h comes from the moments of [Φ, D]: sums over rows, then one more pass. K outputs cost
-as much as one: they share D, and their A add up to (…)∘(Σ_k θ_kθ_kᵀ); the leverage is taken in the
-direction of the row's residual vector, which is exact for one output.
+where o_n is the weight of one observation of row n: all of the row's weight, unless it stands for several
+copies. Everything but r⁺ and h comes from the moments of [Φ, D]: sums over rows, then one more pass. K
+outputs cost as much as one: they share D, and their A add up to (…)∘(Σ_k θ_kθ_kᵀ); the leverage is taken in
+the direction of the row's residual vector, which is exact for one output.
 
-Where one output has more learnt numbers than rows, the same solution is found in the space of the rows. A loss
-other than the squared one is replaced by the quadratic that touches it at the fitted outputs.
+Where one output has more learnt numbers than rows, the same solution is found in the space of the rows. A
+loss other than the squared one is replaced by the quadratic that touches it at the fitted outputs.
 """
 
 from __future__ import annotations

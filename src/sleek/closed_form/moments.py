@@ -4,8 +4,8 @@ Blocks are merged by the pairwise rule of Chan, Golub and LeVeque: with S = S₁
 
     mean = mean₁ + δ·S₂/S,    Σ s(x - mean)(x - mean)ᵀ = (sum of block 1) + (sum of block 2) + δδᵀ·S₁S₂/S.
 
-Merging never subtracts anything large. Raw sums would cancel: with the paper's μ = 0.0001 every φ is almost 1.
-Taking rows out again is the same rule read backwards: with S₁ = S - S₂ and a = mean₂ - mean,
+Merging never subtracts anything large. Raw sums would cancel: with the paper's μ = 0.0001 every φ is almost
+1. Taking rows out again is the same rule read backwards: with S₁ = S - S₂ and a = mean₂ - mean,
 
     mean₁ = mean - a·S₂/S₁,    (sum of block 1) = (sum of all) - (sum of block 2) - aaᵀ·S·S₂/S₁.
 """

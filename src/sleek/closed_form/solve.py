@@ -5,9 +5,9 @@ The paper solves, with Ω = diag(t) Φ Φᵀ diag(t),
     [ 0      tᵀ    ] [b]   [0]
     [ t   Ω + I/C  ] [a] = [1]
 
-by the matrix inversion lemma. Writing the same optimum in the primal, min ½‖θ‖²/C + ½ Σ s (t - Φθ - b)², and
-eliminating b gives b = t̄ - θᵀφ̄ and (G + I/C) θ = R with the centred moments G, R. Both are the same solution
-(θ = Φᵀ(a∘t), a∘t = C·s·(t - y)), but this one needs only sums over rows and an m×m system.
+by the matrix inversion lemma. Writing the same optimum in the primal, min ½‖θ‖²/C + ½ Σ s (t - Φθ - b)²,
+and eliminating b gives b = t̄ - θᵀφ̄ and (G + I/C) θ = R with the centred moments G, R. Both are the same
+solution (θ = Φᵀ(a∘t), a∘t = C·s·(t - y)), but this one needs only sums over rows and an m×m system.
 """
 
 from typing import NamedTuple

@@ -1,5 +1,5 @@
 """The face of sleek: scikit-learn estimators.
 
-They check what users give, open rows, learn what outputs mean, ask `sleek.fit` for a fit and publish it. Nothing
-here computes.
+They check what users give, open rows, learn what outputs mean, ask `sleek.fit` for a fit and publish it.
+Nothing here computes.
 """

@@ -47,8 +47,8 @@ Number = TypeVar("Number", int, float)
 class LowRankLSSVM(BaseEstimator):
     """What classifier and regressor share: everything but what outputs mean.
 
-    A subclass names its `outputs_kind`; an estimator for a new kind of outputs is such a subclass, with one of
-    scikit-learn's mixins before it.
+    A subclass names its `outputs_kind`; an estimator for a new kind of outputs is such a subclass, with one
+    of scikit-learn's mixins before it.
     """
 
     outputs_kind: ClassVar[type[Outputs]]
@@ -115,10 +115,10 @@ class LowRankLSSVM(BaseEstimator):
 
         They are the influences of ``model_.facts``: how far the outputs move when a feature is shuffled.
         """
-        check_is_fitted(self, "model_")
-        found: FloatArray = self.model_.facts.influence
-        total = found.sum()
-        return found / total if total > 0 else found
+        facts = self._model().facts
+        assert facts is not None  # a fit always states them
+        total = facts.influence.sum()
+        return facts.influence / total if total > 0 else facts.influence
 
     # -- fitting
 
@@ -155,7 +155,8 @@ class LowRankLSSVM(BaseEstimator):
         n_observations = survey.weights.n_observations
         if not n_observations > 1:
             raise ValueError(
-                f"A fit needs at least 2 rows of positive weight, got {survey.weights.n_rows} that counts as one."
+                "A fit needs at least 2 rows of positive weight that are not the same, got "
+                f"{survey.weights.n_rows} that counts as one."
             )
         outputs = self._learn_outputs(rows, survey, run)
         weighting = survey.weighting(outputs)

@@ -157,11 +157,13 @@ class LSSVC(ClassifierMixin, _DenseLSSVM):
 
     def decision_function(self, X: Any) -> FloatArray:
         """The outputs: (n_samples,) for two classes, else (n_samples, n_classes)."""
-        return ClassOutputs(self.classes_).scores(self._outputs(X))
+        Y = self._outputs(X)
+        return ClassOutputs(self.classes_).scores(Y)
 
     def predict(self, X: Any) -> AnyArray:
         """Predict a class label for each row."""
-        return ClassOutputs(self.classes_).answer(self._outputs(X))
+        Y = self._outputs(X)
+        return ClassOutputs(self.classes_).answer(Y)
 
 
 class LSSVR(MultiOutputMixin, RegressorMixin, _DenseLSSVM):

@@ -48,9 +48,9 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
         Train on features of mean 0 and variance 1. The scaling is folded into the units afterwards, so the
         model speaks raw units either way.
     max_samples : int, "auto" or None, default="auto"
-        On how many rows the units are learnt: "auto" takes a random sample that grows as long as growing pays
-        (`sleek.fit.growth` states the rule), a number is the most it may have, and None learns them on all rows.
-        The weights of the units are always solved on all rows.
+        On how many rows the units are learnt: "auto" takes a random sample that grows as long as growing
+        pays (`sleek.fit.growth` states the rule), a number is the most it may have, and None learns them on
+        all rows. The weights of the units are always solved on all rows.
     class_weight : dict, "balanced" or None, default=None
         How much rows of each class matter; "balanced" lets all classes weigh the same.
     n_jobs : int, default=None
@@ -158,7 +158,9 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows classified right; `Rows`, such as `Files`, have labels and weights with them."""
-        return self._score(X, y, sample_weight) if has_targets(X) else float(super().score(X, y, sample_weight))
+        return (
+            self._score(X, y, sample_weight) if has_targets(X) else float(super().score(X, y, sample_weight))
+        )
 
 
 class LowRankLSSVR(MultiOutputMixin, RegressorMixin, LowRankLSSVM):
@@ -187,5 +189,7 @@ class LowRankLSSVR(MultiOutputMixin, RegressorMixin, LowRankLSSVM):
         return super()._learn_outputs(rows, survey, run)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """R², the share of variance explained; `Rows`, such as `Files`, have targets and weights with them."""
-        return self._score(X, y, sample_weight) if has_targets(X) else float(super().score(X, y, sample_weight))
+        """R², the share of variance explained; `Rows`, such as `Files`, have their targets with them."""
+        return (
+            self._score(X, y, sample_weight) if has_targets(X) else float(super().score(X, y, sample_weight))
+        )

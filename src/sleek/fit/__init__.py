@@ -1,4 +1,4 @@
-"""The recipe of a fit: which rows settings are chosen on, how they are judged, which rows units are learnt on.
+"""The recipe of a fit: on which rows settings are chosen, how they are judged, where units are learnt.
 
 ```
 Plan (decided once, from sizes)  ←  policy (every constant that steers it)

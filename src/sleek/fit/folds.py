@@ -20,11 +20,11 @@ LEAVE_ONE_OUT, REFITTED, HELD_OUT = "leave-one-out", "refitted folds", "rows hel
 def honest_residuals(
     sample: Sample, trained: Trained, refit: Refit, weight: float | None = None
 ) -> tuple[LeaveOneOut, str]:
-    """Residuals of a model trained on `sample`, each row's as if it had taken no part, and how they were found.
+    """Residuals of a model trained on `sample`, each as if its row had taken no part, and how found.
 
-    By `whole_model_loo`, or by refitting five folds where that would be slower or has no closed form. If the model
-    was trained on more rows than the sample has, `weight` is their total weight, which lowers the leverage of each;
-    folds are refitted to the sample alone all the same, and err on the dark side.
+    By `whole_model_loo`, or by refitting five folds where that would be slower or has no closed form. If
+    the model was trained on more rows than the sample has, `weight` is their total weight, which lowers the
+    leverage of each; folds are refitted to the sample alone all the same, and err on the dark side.
     """
     cheap = cost(trained, sample.n_rows, sample.outputs.n_outputs) <= policy.MOST_LOO_COST
     if cheap and trained.has_closed_form:

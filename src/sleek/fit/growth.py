@@ -1,11 +1,11 @@
 """Learning units on a sample that grows only as long as growing pays.
 
-A stage trains the units, from where the stage before has left them, on `GROWTH` times as many rows, and looks at
-rows held out of all stages. There the mean loss has fallen by g, with a standard error e (of the paired
-difference). What a model has not yet learnt from n rows of its kind falls like 1/n, so the next stage can be
-expected to bring g/GROWTH. Growing stops as soon as even (g + e)/GROWTH is less than `PAYS`, two per cent, of the
-loss, or when the plan has no further stage. Where every row counts, units are then learnt on all rows, those held
-out too.
+A stage trains the units, from where the stage before has left them, on `GROWTH` times as many rows, and
+looks at rows held out of all stages. There the mean loss has fallen by g, with a standard error e (of the
+paired difference). What a model has not yet learnt from n rows of its kind falls like 1/n, so the next
+stage can be expected to bring g/GROWTH. Growing stops as soon as even (g + e)/GROWTH is less than `PAYS`,
+two per cent, of the loss, or when the plan has no further stage. Where every row counts, units are then
+learnt on all rows, those held out too.
 
 Each stage draws its sample in one pass over the rows.
 """

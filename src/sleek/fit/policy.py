@@ -1,16 +1,17 @@
 """Every constant that steers a fit, with the reason for its value; no other module has one.
 
-What belongs to a basis (the shapes it is tried with, how long a draft of it is) is declared by the basis. "31 sets"
-and "43 problems" are those of docs/benchmarks/accuracy.md, chosen as docs/training.md tells.
+What belongs to a basis (the shapes it is tried with, how long a draft of it is) is declared by the basis.
+"31 sets" and "43 problems" are those of docs/benchmarks/accuracy.md, chosen as docs/training.md tells.
 """
 
 # -- Rows ---------------------------------------------------------------------------------------------------
 
-# Up to here rows are sorted and repeats merged, so that the result does not depend on their order, not even in
-# rounding. A sort of 20,000 × 28 takes 20 ms; beyond, sums are made in the order in which rows arrive.
+# Up to here rows are sorted and repeats merged, so that the result does not depend on their order, not even
+# in rounding. A sort of 20,000 × 28 takes 20 ms; beyond, sums are made in the order in which rows arrive.
 CANONICAL_ROWS = 20_000
-# Rows on which settings are tried, and leave-one-out errors are computed, where there are few: leave-one-out costs
-# rows × learnt², and 2,000 rows tell settings apart (31 sets: no gain from 4,000 at twice the time).
+# Rows on which settings are tried, and leave-one-out errors are computed, where there are few:
+# leave-one-out costs rows × learnt², and 2,000 rows tell settings apart (31 sets: no gain from 4,000 at
+# twice the time).
 SELECTION_ROWS = 2000
 # From here on settings are chosen by a race judged by rows held out, which costs rows × learnt.
 RACE_ROWS = 5000
@@ -21,20 +22,20 @@ HELD_SHARE = 0.2
 MOST_HELD = 8192
 # Below so many rows, every row counts: those held out take part in the last training.
 EVERY_ROW_COUNTS = 5 * MOST_HELD
-# Rows that k-medoids sees at most, or so many for each medoid if that is more; fewer in a race, where thousands of
-# rows will move the units anyway.
+# Rows that k-medoids sees at most, or so many for each medoid if that is more; fewer in a race, where
+# thousands of rows will move the units anyway.
 MEDOID_ROWS = 1000
 RACE_MEDOID_ROWS = 500
 MEDOID_ROWS_PER_UNIT = 10
-# A value further from the 1 % to 99 % range than so many times its width is clipped when spreads are measured: a
-# typing error of 1e6 must not squeeze all other rows into one point.
+# A value further from the 1 % to 99 % range than so many times its width is clipped when spreads are
+# measured: a typing error of 1e6 must not squeeze all other rows into one point.
 OUTLIER_QUANTILE = 0.01
 OUTLIER_WIDTHS = 5
 
 # -- Units --------------------------------------------------------------------------------------------------
 
-# What basis="auto" chooses from. Alone they had 0.94 and 1.01 of a tuned SVM's error over 27 sets, robust RBF 1.01,
-# simplex 1.06.
+# What basis="auto" chooses from. Alone they had 0.94 and 1.01 of a tuned SVM's error over 27 sets, robust
+# RBF 1.01, simplex 1.06.
 AUTO_BASES = ("gaussian_rbf", "sigmoidal")
 # The size from which n_units="auto" prunes: 30, or 6 for each output, at most 60, and 5 rows for each.
 AUTO_UNITS = 30
@@ -43,8 +44,8 @@ MOST_UNITS = 60
 ROWS_PER_UNIT = 5
 # The sizes it is pruned to. Below 10 units errors grew by 2 % on average over 31 sets.
 SIZES = (40, 20, 15, 10)
-# Starts of k-medoids: with few medoids one start ended up to 2.5 % above the best known loss, three within 0.3 %;
-# with more, local minima differ by less than 1 %.
+# Starts of k-medoids: with few medoids one start ended up to 2.5 % above the best known loss, three within
+# 0.3 %; with more, local minima differ by less than 1 %.
 MEDOID_RESTARTS = 3
 FEW_MEDOIDS = 15
 
@@ -65,11 +66,11 @@ LEAST_GAIN = 1e-4
 
 # Iterations of a draft that goes on from where another has got to.
 GOING_ON = 15
-# On a sample that may still grow, so many times the trainer's tolerance is exact enough: the sample's own error is
-# larger. (Half a point of error against full tolerance at every stage, for a fifth of the work.)
+# On a sample that may still grow, so many times the trainer's tolerance is exact enough: the sample's own
+# error is larger. (Half a point of error against full tolerance at every stage, for a fifth of the work.)
 STAGE_SLACK = 10.0
-# By how much the sample that units are learnt on grows at a time, and the share of the loss that the next growth
-# must be expected to gain. Factors 2 and 8 came out within 5 % of the time for the same error.
+# By how much the sample that units are learnt on grows at a time, and the share of the loss that the next
+# growth must be expected to gain. Factors 2 and 8 came out within 5 % of the time for the same error.
 GROWTH = 4.0
 PAYS = 0.02
 # The most bytes of rows that units are learnt on, and the least number of rows that this may mean.

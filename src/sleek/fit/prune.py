@@ -1,7 +1,7 @@
 """As few units as do: units are removed one by one, each time the one that is missed least.
 
-The rest is trained on from where it is, and the smallest size wins whose loss is within one standard error (of the
-paired difference) of the best.
+The rest is trained on from where it is, and the smallest size wins whose loss is within one standard error
+(of the paired difference) of the best.
 """
 
 from __future__ import annotations

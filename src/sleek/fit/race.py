@@ -1,7 +1,7 @@
 """Many rows: a race judged by rows held out.
 
-Every basis and start shape runs a first heat on a small sample, all with the same strength; the best of each basis
-goes on from there on a larger one, and a line search over the strength goes on with the winner.
+Every basis and start shape runs a first heat on a small sample, all with the same strength; the best of
+each basis goes on from there on a larger one, and a line search over the strength goes on with the winner.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Few rows: a line search over the strength for every basis and start shape, judged by leave-one-out.
 
-The search runs from κ = 1, or from the best κ of the shape before, in the direction in which losses fall. Different
-bases are compared by refitting five folds with the best settings of each: leave-one-out linearises the model, and
-the more a basis bends, the less it sees of what was learnt.
+The search runs from κ = 1, or from the best κ of the shape before, in the direction in which losses fall.
+Different bases are compared by refitting five folds with the best settings of each: leave-one-out
+linearises the model, and the more a basis bends, the less it sees of what was learnt.
 """
 
 from __future__ import annotations

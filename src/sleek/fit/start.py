@@ -56,7 +56,7 @@ class _Seen(Sums):
 
 
 def without_outliers(data: Source, look: Look) -> ColumnMoments:
-    """Mean and spread of every feature, absurd values counted as merely extreme; one more pass if there are any."""
+    """Mean and spread of every feature, absurd values counted as extreme: one more pass if there are."""
     raw, rows = look.columns, look.sample.smallest(policy.SELECTION_ROWS).rows
     q = policy.OUTLIER_QUANTILE
     low, high = (_quantile(rows.X, rows.s, share) for share in (q, 1 - q))
@@ -135,7 +135,8 @@ def _medoids(
         wanted = min(wanted, max(1, round(n_observations) // policy.ROWS_PER_UNIT))
     elif wanted > len(rows):
         warnings.warn(
-            f"`n_units`={wanted} is more than the {len(rows)} distinct rows of X: {len(rows)} units are fitted.",
+            f"`n_units`={wanted} is more than the {len(rows)} distinct rows of X: "
+            f"{len(rows)} units are fitted.",
             UserWarning,
             stacklevel=2,
         )

@@ -112,9 +112,7 @@ class Trials:
             losses, weights, copies = held_out_losses(self.held, training), rows.s, rows.copies
         pull = penalty.prior / self.weight if self.request.fits_units else np.nan
         seconds = time.perf_counter() - clock
-        return Trial(
-            family, step, penalty, pull, sample.n_rows, training, losses, weights, copies, seconds
-        )
+        return Trial(family, step, penalty, pull, sample.n_rows, training, losses, weights, copies, seconds)
 
     def _remember(self, trial: Trial) -> Trial:
         self.all.append(trial)

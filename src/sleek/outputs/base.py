@@ -1,4 +1,4 @@
-"""What `Outputs` are: the meaning of a model's columns, from the rows' targets to what is said of a new row."""
+"""What `Outputs` are: the meaning of a model's columns, from rows' targets to what is said of a new row."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ class Outputs(ABC):
     Y = Φ·theta + b → scores, answer
     ```
 
-    A new kind is a final subclass with a `kind` of its own, learnt by an estimator whose `outputs_kind` it is::
+    A new kind is a final subclass with a `kind` of its own, learnt by an estimator whose `outputs_kind` it
+    is::
 
         class LogNumbers(NumberOutputs): ...
         class LogRegressor(RegressorMixin, LowRankLSSVM):
             outputs_kind = LogNumbers
 
-    Targets come as rows hand them out: `Labels` where `reads` is "labels", floats (n, k) where it is "numbers".
+    Targets come as rows hand them out: `Labels` where `reads` is "labels", floats (n, k) where it is
+    "numbers".
     """
 
     kind: ClassVar[str]  # its name in model files
@@ -129,7 +131,7 @@ class Outputs(ABC):
     @classmethod
     @abstractmethod
     def from_json(cls, block: Mapping[str, Any], n_outputs: int) -> Self:
-        """The outputs that `to_json` wrote, for a model of so many columns; a ValueError says what is wrong."""
+        """What `to_json` wrote, for a model of so many columns; a ValueError says what is wrong."""
 
 
 def known_outputs() -> dict[str, type[Outputs]]:
@@ -138,7 +140,7 @@ def known_outputs() -> dict[str, type[Outputs]]:
     >>> sorted(known_outputs())[:2]
     ['classes', 'numbers']
     """
-    pending: list[type[Outputs]] = [Outputs]
+    pending: list[type[Outputs]] = list(Outputs.__subclasses__())
     found: dict[str, type[Outputs]] = {}
     while pending:
         cls = pending.pop()

@@ -11,10 +11,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from sleek._runtime.checks import check_classes
+from sleek._runtime.json_values import check_keys, labels_from_json, labels_to_json
 from sleek._runtime.sums import Sums
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.base import Outputs
-from sleek._runtime.json_values import check_keys, labels_from_json, labels_to_json
 from sleek.outputs.labels import Labels, positions, read_labels
 
 MOST_CLASSES = 10_000
@@ -157,8 +157,8 @@ class ClassOutputs(Outputs):
         actual, said = self.codes(y), positions(answers, self.classes)
         size = len(self.classes)
         actual = np.where(actual < 0, size, actual)
-        counts = np.bincount(actual * size + said, s, (size + 1) * size).reshape(size + 1, size)
-        return ClassScores(counts)
+        counts = _sums(actual * size + said, s, (size + 1) * size)
+        return ClassScores(counts.reshape(size + 1, size))
 
     def answer(self, Y: FloatArray) -> AnyArray:
         labels: AnyArray = self.classes[decide(Y)]

@@ -32,7 +32,7 @@ class Labels:
 
     @classmethod
     def of(cls, y: AnyArray) -> Labels:
-        """Those of an array: as ``np.unique``, but a small range of whole numbers is looked up, not sorted."""
+        """Those of an array, as ``np.unique``; a small range of whole numbers is looked up, not sorted."""
         if y.dtype.kind not in "iu" or len(y) == 0 or int(y.max()) - int(y.min()) > MOST_RANGE:
             values, codes = np.unique(y, return_inverse=True)
             return cls(values, codes)

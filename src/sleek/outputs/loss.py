@@ -5,8 +5,8 @@ A loss ℓ(t, y) touches, at outputs Y, the quadratic ½ w (t' - y)² that has i
     w = ∂²ℓ/∂y²,    t' = y - (∂ℓ/∂y)/w.
 
 The closed form solves that problem exactly, so a loss is minimised by solving, reading off new outputs, and
-solving again; the squared loss is its own quadratic and needs one round. (Logistic regression by such rounds is
-Newton's method, known as iteratively reweighted least squares.)
+solving again; the squared loss is its own quadratic and needs one round. (Logistic regression by such
+rounds is Newton's method, known as iteratively reweighted least squares.)
 """
 
 from __future__ import annotations

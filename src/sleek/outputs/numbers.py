@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from sleek._runtime.json_values import array_of, check_keys, truth_of
 from sleek._runtime.sums import Sums
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.kernels.columns import ColumnMoments
 from sleek.outputs.base import Outputs
-from sleek._runtime.json_values import array_of, check_keys, truth_of
 
 
 @dataclass(frozen=True, eq=False)

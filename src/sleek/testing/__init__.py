@@ -1,0 +1,10 @@
+"""Contract suites that others inherit: what a basis, a source of rows, a trainer and outputs promise.
+
+They are plain classes with test methods, to be run by pytest; nothing else of sleek imports them.
+"""
+
+from sleek.testing.basis import BasisContract
+from sleek.testing.outputs import OutputsContract
+from sleek.testing.trainer import TrainerContract
+
+__all__ = ["BasisContract", "OutputsContract", "TrainerContract"]

@@ -43,7 +43,13 @@ class BasisContract:
         basis, _, units = self.problem()
         assert {parameter.name for parameter in basis.parameters} == set(units.arrays)
         assert len(units) == M
-        assert all(len(array) == M for array in units.arrays.values())
+        assert not basis.parameters[0].shared
+        sizes = {"unit": M, "feature": D}
+        for parameter in basis.parameters:
+            array = units[parameter.name]
+            assert array.ndim == len(parameter.axes)
+            for axis, size in zip(parameter.axes, array.shape, strict=True):
+                assert sizes.setdefault(axis, size) == size
 
     def test_features_are_one_finite_number_per_row_and_unit(self) -> None:
         basis, X, units = self.problem()
@@ -55,7 +61,7 @@ class BasisContract:
     def test_rows_and_units_do_not_interact(self) -> None:
         basis, X, units = self.problem()
         Phi = basis.features(X, units)
-        one = units.map(lambda _, array: array[2:3])
+        one = basis.take(units, np.array([2]))
         np.testing.assert_allclose(basis.features(X[7:8], one)[0, 0], Phi[7, 2], rtol=1e-13)
 
     def test_features_far_away_stay_finite(self) -> None:
@@ -78,7 +84,8 @@ class BasisContract:
         Phi, dPhi = basis.features(X, units), np.random.default_rng(1).normal(size=(N, M))
         gradient, jacobian = basis.vjp(X, units, Phi, dPhi), basis.jacobian(X, units, Phi)
         for name in units.arrays:
-            summed = np.einsum("nm,nm...->m...", dPhi, jacobian[name])
+            shared = next(parameter for parameter in basis.parameters if parameter.name == name).shared
+            summed = np.einsum("nm,nm...->..." if shared else "nm,nm...->m...", dPhi, jacobian[name])
             np.testing.assert_allclose(summed, gradient[name], rtol=1e-9, atol=1e-12)
 
     def test_coordinates_can_be_inverted_and_keep_the_constraints(self) -> None:
@@ -136,6 +143,11 @@ class BasisContract:
             np.testing.assert_allclose(
                 basis.features(raw, basis.unscale(units, scaling)), basis.features(X, units), rtol=1e-9
             )
+
+    def test_coordinates_move_what_is_declared_as_learnt(self) -> None:
+        basis, _, units = self.problem()
+        learnt = {parameter.name for parameter in basis.parameters if parameter.learnt}
+        assert set(basis.coordinates(units).scale.arrays) == learnt
 
     def test_a_feature_with_factor_zero_is_ignored(self) -> None:
         basis, X, units = self.problem()

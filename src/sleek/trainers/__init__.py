@@ -1,7 +1,7 @@
 """Algorithms that move the units.
 
-A trainer is given a `Problem` and hands back a `Training`. Which rows it sees, with which settings, how long and
-how exactly is decided in `sleek.fit`.
+A trainer is given a `Problem` and hands back a `Training`. Which rows it sees, with which settings, how
+long and how exactly is decided in `sleek.fit`.
 """
 
 from sleek.trainers.alternating import Alternating

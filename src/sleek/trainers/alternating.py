@@ -69,7 +69,9 @@ class Alternating(Trainer):
         learning_rate = check_positive("learning_rate", self.learning_rate)
         max_iter = check_count("max_iter", self.max_iter, least=0)
         if not source.outputs.loss.quadratic:
-            raise ValueError("Alternating reads the dual variables off squared errors: use VariableProjection.")
+            raise ValueError(
+                "Alternating reads the dual variables off squared errors: use VariableProjection."
+            )
         history: dict[str, list[float]] = {"objective": [], "error": []}
         for iteration in range(1, max_iter + 1):
             solution = fit_outputs(source, expansion, C).solution

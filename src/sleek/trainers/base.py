@@ -71,9 +71,9 @@ class Trainer(BaseEstimator, ABC):
     Attributes
     ----------
     pull : float, "loo" or None
-        How strongly, per row, units are drawn to their start; "loo" leaves it to be chosen. None declares that
-        the algorithm does not fit units by least squares under such a prior: then it runs as it is, on all
-        rows, and is never stopped early or continued.
+        How strongly, per row, units are drawn to their start; "loo" leaves it to be chosen. None declares
+        that the algorithm does not fit units by least squares under such a prior: then it runs as it is, on
+        all rows, and is never stopped early or continued.
     """
 
     pull: float | str | None = None
