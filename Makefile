@@ -45,10 +45,11 @@ paper-quick: $(VENV)/.demo  ## the same with a few partitions and boosting round
 test: $(VENV)/.dev  ## the whole test suite, on two cores
 	$(BIN)/python -m pytest -q -n 2
 
-lint: $(VENV)/.dev  ## style, format and types
+lint: $(VENV)/.dev  ## style, format, types, and which way imports go
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(VENV)/.dev  ## mend style and format in place
 	$(BIN)/ruff check --fix .

@@ -41,6 +41,46 @@ def test_public_names():
         _ = sleek.LowRankSVC
 
 
+ALONE = """
+import importlib, os, sys
+import numba, numpy, onnx, pyarrow.csv, pyarrow.parquet, rich, scipy.optimize, sklearn.utils.validation, typer
+
+for name in sys.argv[1:]:
+    child = os.fork()
+    if child == 0:
+        try:
+            importlib.import_module(name)
+            os._exit(0)
+        except BaseException as error:
+            print(f"{name}: {error!r}", flush=True)
+            os._exit(1)
+    os.waitpid(child, 0)
+"""
+
+
+def test_every_module_can_be_imported_first():
+    """Each in a process of its own, forked from one that has imported nothing of sleek."""
+    source = ROOT / "src"
+    files = [path.relative_to(source).with_suffix("") for path in (source / "sleek").rglob("*.py")]
+    names = [".".join(file.parts).removesuffix(".__init__") for file in files]
+    assert len(names) > 100
+    done = subprocess.run([sys.executable, "-c", ALONE, *names], capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("", 0)
+
+
+def test_rooms_are_small():
+    """No source file over 300 lines but compiled kernels; at most 6 modules on the ground floor."""
+    files = list((ROOT / "src/sleek").rglob("*.py"))
+    long = [f.name for f in files if len(f.read_text().splitlines()) > 300 and "compiled" not in f.name]
+    assert long == []
+    assert len(list((ROOT / "src/sleek").glob("*.py"))) <= 6
+
+
+def test_every_room_says_what_belongs_there():
+    rooms = [path.parent for path in (ROOT / "src/sleek").glob("*/__init__.py")]
+    assert [room.name for room in rooms if not (room / "__init__.py").read_text().startswith('"""')] == []
+
+
 def test_a_small_fit_does_not_import_numba():
     code = (
         "import sys, sleek; from sleek.datasets import make_ripley; "

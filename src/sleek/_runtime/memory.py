@@ -1,4 +1,4 @@
-"""How much memory the machine has, and keeping what was freed."""
+"""How much memory the machine has."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import ctypes
 import os
 import sys
 from pathlib import Path
-
-import numpy as np
 
 
 def machine_memory() -> int | None:
@@ -44,13 +42,3 @@ def _windows_memory() -> int | None:
     status = Status(length=ctypes.sizeof(Status))
     kernel32 = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
     return int(status.total_physical) if kernel32.GlobalMemoryStatusEx(ctypes.byref(status)) else None
-
-
-def keep_freed_memory() -> None:
-    """Let the C library keep some freed memory for the next array of the same size, in this process.
-
-    glibc gives freed memory above a threshold back to the system, and the next temporary of a megabyte is
-    paid for again page by page, which doubled the time of an evaluation. Freeing one array just below its
-    largest threshold of 32 MB, never touched, raises the threshold to that. Elsewhere it has no effect.
-    """
-    np.empty(31 * 2**20, dtype=np.uint8)
