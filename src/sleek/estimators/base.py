@@ -198,7 +198,7 @@ class LowRankLSSVM(BaseEstimator):
         self.expected_error_ = expected.value
         self.expected_error_std_ = expected.standard_error
         self.expected_error_method_ = expected.method
-        self.left_out_rows_, places = rows.originals(fitted.judged_rows)
+        self.left_out_rows_, places = rows.originals(fitted.judged_rows, self.outputs_kind.reads)
         self.left_out_residuals_ = outputs.scores(outputs.decode_residuals(fitted.judged.residuals[places]))
 
     # -- predicting
