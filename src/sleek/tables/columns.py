@@ -171,8 +171,8 @@ class Inputs:
 def texts(values: AnyArray | Sequence[Any]) -> list[str | None]:
     """Values as levels: None for missing ones, whole numbers without a decimal point, true and false.
 
-    >>> texts(["red", None, 1.0, 2.5, True])
-    ['red', None, '1', '2.5', 'true']
+    >>> texts(["red", None, 1.0, 2.5, True, Decimal("1.00")])
+    ['red', None, '1', '2.5', 'true', '1']
     """
     return [None if is_missing(value) else _text(value) for value in _array(values).tolist()]
 
@@ -191,6 +191,9 @@ def _text(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
+    if isinstance(value, Decimal):  # 1.00 is 1 whatever the scale of its column
+        digits = format(value, "f")
+        return digits.rstrip("0").rstrip(".") if "." in digits else digits
     return str(value)
 
 
