@@ -36,8 +36,10 @@ from sleek.model.facts import ExpectedError, Facts, influence
 from sleek.model.kernel_model import KernelModel
 from sleek.model.saving import training_record
 from sleek.outputs.base import Outputs
+from sleek.rows.cutting import PREDICTED
 from sleek.rows.open import feature_names_of, open_features, open_rows
-from sleek.rows.rows import RawBlock, Rows, Run, Survey
+from sleek.rows.raw import RawBlock
+from sleek.rows.rows import Rows, Run, Survey
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
 
@@ -256,10 +258,24 @@ class LowRankLSSVM(BaseEstimator):
             return model.outputs.judge(block.y, model.predict_unchecked(block.X), block.s)
 
         run = Run(Workers(check_n_jobs(self.n_jobs)))
-        judged = open_features(self, X).map_reduce(task, run, reads=kind.reads, features=True)
+        rows = open_features(self, X)
+        judged = rows.map_reduce(task, run, reads=kind.reads, features=True, cutting=PREDICTED)
         return float(judged.score)
 
     # -- settings
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of a trainer or basis too: ``set_params(trainer__max_iter=50)``.
+
+        A part that is named by its word becomes an object with default settings first.
+        """
+        for part, known in (("trainer", TRAINERS), ("basis", known_bases())):
+            word = params.get(part, getattr(self, part))
+            nested = any(name.startswith(f"{part}__") for name in params)
+            if nested and isinstance(word, str) and word in known:
+                params = {part: known[word](), **{key: v for key, v in params.items() if key != part}}
+        super().set_params(**params)
+        return self
 
     @contextmanager
     def _at_work(self) -> Iterator[tuple[Run, Reporter]]:

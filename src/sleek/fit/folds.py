@@ -17,20 +17,15 @@ Refit = Callable[[Sample], Training]
 LEAVE_ONE_OUT, REFITTED, HELD_OUT = "leave-one-out", "refitted folds", "rows held out"
 
 
-def honest_residuals(
-    sample: Sample, trained: Trained, refit: Refit, weight: float | None = None
-) -> tuple[LeaveOneOut, str]:
-    """Residuals of a model trained on `sample`, each as if its row had taken no part, and how found.
+def left_out_residuals(sample: Sample, trained: Trained, refit: Refit) -> LeaveOneOut:
+    """Residuals of a model trained on `sample`, each as if its row had taken no part.
 
-    By `whole_model_loo`, or by refitting five folds where that would be slower or has no closed form. If
-    the model was trained on more rows than the sample has, `weight` is their total weight, which lowers the
-    leverage of each; folds are refitted to the sample alone all the same, and err on the dark side.
+    By `whole_model_loo`, or by refitting five folds where that would be slower or has no closed form.
     """
     cheap = cost(trained, sample.n_rows, sample.outputs.n_outputs) <= policy.MOST_LOO_COST
     if cheap and trained.has_closed_form:
-        rows = sample if weight is None else sample.with_weight(weight)
-        return whole_model_loo(rows, trained), LEAVE_ONE_OUT
-    return refitted_folds(sample, refit), REFITTED
+        return whole_model_loo(sample, trained)
+    return refitted_folds(sample, refit)
 
 
 def refitted_folds(sample: Sample, refit: Refit) -> LeaveOneOut:

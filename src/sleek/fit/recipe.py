@@ -18,18 +18,25 @@ from sleek._runtime.threads import Workers
 from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.expansion import Expansion
 from sleek.closed_form.least_squares import fit_outputs
-from sleek.closed_form.leave_one_out import LeaveOneOut, Trained, fixed_units_loo
+from sleek.closed_form.leave_one_out import LeaveOneOut, Trained, fixed_units_loo, whole_model_loo
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.penalty import Penalty
 from sleek.closed_form.solve import Solution
 from sleek.fit import policy
-from sleek.fit.folds import HELD_OUT, honest_residuals
+from sleek.fit.folds import HELD_OUT, LEAVE_ONE_OUT, REFITTED, refitted_folds
 from sleek.fit.growth import Learnt, grow, learn
 from sleek.fit.plan import Plan, Request
 from sleek.fit.prune import prune
 from sleek.fit.race import race
 from sleek.fit.search import search
-from sleek.fit.start import Family, Look, families, scaling_of, without_outliers
+from sleek.fit.start import (
+    Family,
+    Look,
+    families,
+    scaling_of,
+    warn_of_lost_features,
+    without_outliers,
+)
 from sleek.fit.trials import Report, Trial, Trials, table
 from sleek.kernels.columns import ColumnMoments
 from sleek.rows.sample import Sample
@@ -70,6 +77,7 @@ def fit(
     raw = Look.at(data, plan, seed, workers)
     check_magnitude(raw.columns.spread(), names)
     columns = without_outliers(data, raw)
+    warn_of_lost_features(raw.columns, names)
     scaling = scaling_of(columns, request.standardize)
     look = raw.scaled(scaling)
     starts = families(look.sample, plan, scaling, request, columns, rng)
@@ -144,7 +152,12 @@ def _judge(
     solution: Solution,
     moments: Moments,
 ) -> tuple[Sample, LeaveOneOut, str]:
-    """Rows of the sample, their residuals as if they had taken no part in the fit, and how that was found."""
+    """Rows of the sample, their residuals as if they had taken no part in the fit, and how that was found.
+
+    Leave-one-out chooses the settings, and what is chosen by it looks better in it than it is: over 30 data
+    sets it promised 0.87 of the true error, refitted folds 0.95 at a tenth of a fit's time. Units that were
+    not fitted to the targets have nothing to refit.
+    """
     training, penalty, rows = learnt.training, learnt.penalty, look.held.rows
     if plan.races and learnt.unaware is not None:
         if plan.everything:  # the model before the last rows came in
@@ -154,12 +167,14 @@ def _judge(
             return look.held, found, HELD_OUT
         trained = Trained(training.expansion, solution, penalty, None)
         return look.held, fixed_units_loo(look.held, trained, moments), HELD_OUT
+    if request.fits_units:
+        learnt_on = look.sample.smallest(plan.stages[0]) if plan.stages else look.sample
+        max_iter = max(part.basis.draft_iterations for part in family.start.parts)
+
+        def refit(fold: Sample) -> Training:
+            return request.trainer.train(Problem(fold, family.start, penalty, None, max_iter))
+
+        return learnt_on, refitted_folds(learnt_on, refit), REFITTED
     judged = look.sample.smallest(policy.SELECTION_ROWS)
     trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
-
-    def refit(fold: Sample) -> Training:
-        drafts = [part.basis.draft_iterations for part in family.start.parts]
-        max_iter = max(drafts) if request.fits_units else None
-        return request.trainer.train(Problem(fold, family.start, penalty, None, max_iter))
-
-    return judged, *honest_residuals(judged, trained, refit, learnt.weight)
+    return judged, whole_model_loo(judged.with_weight(learnt.weight), trained), LEAVE_ONE_OUT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +19,8 @@ from sleek.kernels.columns import ColumnMoments
 from sleek.rows.sample import Sample, chosen_rows
 from sleek.rows.scaling import Scaling
 from sleek.rows.source import Block, Source
+
+LISTED = 5  # names of features in a warning
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,21 @@ class _Seen(Sums):
     columns: ColumnMoments
     drawn: list[Block]
     held: list[Block]
+
+
+def warn_of_lost_features(columns: ColumnMoments, names: Sequence[str] | None) -> None:
+    """A warning that names features which vary, but by too little for float64 to work with."""
+    lost = np.flatnonzero((columns.spread() == 0) & (columns.high > columns.low))
+    if len(lost):
+        said = [f"number {i}" if names is None else repr(names[i]) for i in lost[:LISTED].tolist()]
+        more = f" and {len(lost) - LISTED} more" if len(lost) > LISTED else ""
+        warnings.warn(
+            f"Feature {', '.join(said)}{more} varies by too little for float64, from "
+            f"{float(columns.low[lost[0]])!r} to {float(columns.high[lost[0]])!r}, and is ignored: "
+            "subtract what is common to all rows, or express it in smaller units.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def without_outliers(data: Source, look: Look) -> ColumnMoments:

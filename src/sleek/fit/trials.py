@@ -19,7 +19,7 @@ from sleek.bases.expansion import Expansion
 from sleek.closed_form.leave_one_out import Trained
 from sleek.closed_form.penalty import Penalty
 from sleek.fit import policy
-from sleek.fit.folds import honest_residuals, mean_and_error
+from sleek.fit.folds import left_out_residuals, mean_and_error
 from sleek.fit.plan import Request
 from sleek.fit.start import Family
 from sleek.rows.sample import Sample
@@ -105,7 +105,7 @@ class Trials:
         training = self.draft(sample, family, penalty, begin)
         if self.held is None:
             trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
-            loo, _ = honest_residuals(sample, trained, lambda rows: self.draft(rows, family, penalty))
+            loo = left_out_residuals(sample, trained, lambda rows: self.draft(rows, family, penalty))
             losses, weights, copies = sample.outputs.losses(loo.T, loo.outputs), loo.s, loo.copies
         else:
             rows = self.held.rows

@@ -104,7 +104,10 @@ def _sentence(result: Any, max_iter: int) -> str:
     if result.status == 0:
         return "Converged: the last iteration improved the objective by less than tol."
     if result.status == 1:
-        return f"Not converged: max_iter={max_iter} iterations were not enough; increase it or tol."
+        return (
+            f"Not converged: max_iter={max_iter} iterations were not enough. Give the trainer more, "
+            f"trainer=VariableProjection(max_iter={2 * max_iter}), or a larger tol."
+        )
     return "Not converged: no further decrease could be found along the last search direction."
 
 
