@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sleek import ParquetSource
-from sleek.closed_form.moments import ColumnMoments
-from sleek.rows.files.survey import survey_classes, survey_numbers
+from sleek import ClassOutputs, Files, NumberOutputs
+from sleek.rows.rows import Run
 
 N = 10_000
 
@@ -25,20 +24,28 @@ def write(path, name="rows.parquet", row_group_size=1000, **columns):
     return path / name
 
 
-def sums(source):
-    survey_numbers(source).rows().map_reduce(lambda block: ColumnMoments.of(block.X, block.s))
+def survey_classes(rows):
+    return rows.survey(ClassOutputs, Run())
+
+
+def survey_numbers(rows):
+    return rows.survey(NumberOutputs, Run())
+
+
+def read_all(rows):
+    rows.map_reduce(len, Run(), reads="numbers", features=True)
 
 
 def test_missing_files(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"There is no file or folder '.*nowhere\.parquet'"):
-        ParquetSource(tmp_path / "nowhere.parquet")
+        Files(tmp_path / "nowhere.parquet")
     with pytest.raises(FileNotFoundError, match=r"No file matches the pattern '.*\*\.parquet'"):
-        ParquetSource(str(tmp_path / "*.parquet"))
+        Files(str(tmp_path / "*.parquet"))
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(
         FileNotFoundError, match=r"no \.parquet, \.pq, \.csv or \.csv\.gz file in the folder '"
     ):
-        ParquetSource(tmp_path)
+        Files(tmp_path)
 
 
 def test_unusable_paths(tmp_path):
@@ -47,24 +54,24 @@ def test_unusable_paths(tmp_path):
     with pytest.raises(
         ValueError, match=r"must end in \.parquet, \.pq, \.csv or \.csv\.gz, got .*rows\.json"
     ):
-        ParquetSource(tmp_path / "rows.json")
+        Files(tmp_path / "rows.json")
     with pytest.raises(
         TypeError, match="`path` must be a file, a folder, a pattern or a list of these, got 3"
     ):
-        ParquetSource(3)
+        Files(3)
     with pytest.raises(
         TypeError, match="`path` must be a file, a folder, a pattern or a list of these, got 3"
     ):
-        ParquetSource([file, 3])
+        Files([file, 3])
     with pytest.raises(ValueError, match="`path` must name at least one file, got an empty list"):
-        ParquetSource([])
+        Files([])
     with pytest.raises(
         ValueError, match=r"Every file must be named once, but .*rows\.parquet is named 2 times"
     ):
-        ParquetSource([file, tmp_path / "*.parquet"])
+        Files([file, tmp_path / "*.parquet"])
     (tmp_path / "rows.csv").write_text("a\n1\n")
     with pytest.raises(ValueError, match=r"all Parquet or all CSV, got .*rows\.parquet and .*rows\.csv"):
-        ParquetSource(tmp_path)
+        Files(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -101,14 +108,14 @@ def test_unusable_paths(tmp_path):
 def test_columns_that_cannot_be(tmp_path, options, error, message):
     path = write(tmp_path)
     with pytest.raises(error, match=message):
-        ParquetSource(path, **options)
+        Files(path, **options)
 
 
 def test_a_column_that_stands_there_twice(tmp_path):
     table = pa.table([[1.0, 2.0], [1.0, 2.0], [0, 1]], names=["a", "a", "y"])
     pq.write_table(table, tmp_path / "rows.parquet")
     with pytest.raises(ValueError, match=r"There must be one column 'a', but .*rows\.parquet has several"):
-        survey_classes(ParquetSource(tmp_path, target="y"))
+        survey_classes(Files(tmp_path, target="y"))
 
 
 WORDS = ["red", "blue"] * (N // 2)
@@ -126,7 +133,7 @@ DATES = [datetime.datetime(2020, 1, 1)] * N
     ids=["text", "category", "timestamp", "list"],
 )
 def test_features_that_are_no_numbers(tmp_path, column, type_):
-    source = ParquetSource(write(tmp_path, b=column), target="y")
+    source = Files(write(tmp_path, b=column), target="y")
     message = (
         rf"Column 'b' of .*rows\.parquet must hold numbers to be a feature, but is of type {type_}\. Turn it"
     )
@@ -141,19 +148,19 @@ def test_targets_and_weights_of_the_wrong_type(tmp_path):
     with pytest.raises(
         ValueError, match=r"'y' of .* must hold numbers or text to be class labels, .* timestamp"
     ):
-        survey_classes(ParquetSource(tmp_path, target="y", columns=["a"]))
+        survey_classes(Files(tmp_path, target="y", columns=["a"]))
     with pytest.raises(
         ValueError, match=r"'b' of .* must hold numbers to be a target of regression, .* string"
     ):
-        survey_numbers(ParquetSource(tmp_path, target="b", columns=["a"]))
+        survey_numbers(Files(tmp_path, target="b", columns=["a"]))
     with pytest.raises(
         ValueError, match=r"'b' of .* must hold numbers to be the weight, but is of type string"
     ):
-        survey_classes(ParquetSource(tmp_path, target="a", columns=["y"], weight="b"))
+        survey_classes(Files(tmp_path, target="a", columns=["y"], weight="b"))
     with pytest.raises(ValueError, match=r"A classifier needs one target column.*, got \['a', 'b'\]"):
-        survey_classes(ParquetSource(tmp_path, target=["a", "b"]))
+        survey_classes(Files(tmp_path, target=["a", "b"]))
     with pytest.raises(ValueError, match=r"A classifier needs one target column.*, got None"):
-        survey_classes(ParquetSource(tmp_path))
+        survey_classes(Files(tmp_path))
 
 
 def test_truncated_and_corrupt_files(tmp_path):
@@ -163,7 +170,7 @@ def test_truncated_and_corrupt_files(tmp_path):
         with pytest.raises(
             ValueError, match=r"bad\.parquet cannot be read as a Parquet file: .*Is it complete\?"
         ):
-            ParquetSource(tmp_path, target="y")
+            Files(tmp_path, target="y")
     broken = bytearray(raw)
     middle = pq.ParquetFile(tmp_path / "rows.parquet").metadata.row_group(5).column(0).data_page_offset
     broken[middle : middle + 2000] = bytes(2000)
@@ -171,12 +178,12 @@ def test_truncated_and_corrupt_files(tmp_path):
     with pytest.raises(
         ValueError, match=r"bad\.parquet cannot be read as a Parquet file: .*Is it complete\?"
     ):
-        sums(ParquetSource(tmp_path, target="y"))
+        read_all(Files(tmp_path, target="y"))
 
 
 def test_a_file_that_is_removed_meanwhile(tmp_path):
     file = write(tmp_path)
-    source = ParquetSource(file, target="y")
+    source = Files(file, target="y")
     file.unlink()
     with pytest.raises(ValueError, match=r"rows\.parquet cannot be read as a Parquet file: .*No such file"):
         survey_classes(source)
@@ -188,7 +195,7 @@ def test_files_with_different_columns(tmp_path):
     message = (
         r"'b' must be of one kind in every file: it is double in .*1\.parquet, but string in .*2\.parquet"
     )
-    source = ParquetSource(tmp_path, target="y")
+    source = Files(tmp_path, target="y")
     survey_classes(source.with_features(["a"]))
     for use in (lambda: survey_classes(source), lambda: source.with_features(["b"])):
         with pytest.raises(ValueError, match=message):
@@ -196,16 +203,16 @@ def test_files_with_different_columns(tmp_path):
     write(tmp_path, "2.parquet", b=None)
     message = r"Column 'b' must be in every file: it is in .*1\.parquet, but not in .*2\.parquet"
     with pytest.raises(ValueError, match=message):
-        survey_classes(ParquetSource(tmp_path, target="y"))
-    sums(ParquetSource(tmp_path, target="y", columns=["a"]))
+        survey_classes(Files(tmp_path, target="y"))
+    read_all(Files(tmp_path, target="y", columns=["a"]))
     write(tmp_path, "2.parquet", b=np.arange(N))  # another type of number is fine
-    sums(ParquetSource(tmp_path, target="y"))
+    read_all(Files(tmp_path, target="y"))
 
 
 def test_without_pyarrow():
-    code = "import sys; sys.modules['pyarrow'] = None; import sleek; sleek.ParquetSource('x.parquet')"
+    code = "import sys; sys.modules['pyarrow'] = None; import sleek; sleek.Files('x.parquet')"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stderr.endswith(
-        "ImportError: Reading Parquet and CSV files needs pyarrow, which is not installed: "
-        "pip install 'sleek[files]'.\n"
+        "Error: Reading Parquet and CSV files needs pyarrow, which is not installed: "
+        "pip install 'sleek-svm[files]'.\n"
     )

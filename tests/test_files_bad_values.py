@@ -5,11 +5,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sleek import ParquetSource
+from sleek import ClassOutputs, Files, LowRankLSSVC, LowRankLSSVR, NumberOutputs
 from sleek._runtime.threads import Workers
-from sleek.closed_form.moments import ColumnMoments
-from sleek.rows.files import survey
-from sleek.rows.files.survey import survey_classes, survey_numbers
+from sleek.outputs import classes
+from sleek.rows.rows import Run
 
 N = 10_000
 
@@ -31,8 +30,14 @@ def spoilt(rows, value):
     return pa.array(values, pa.float64())
 
 
-def sums(source):
-    survey_numbers(source).rows().map_reduce(lambda block: ColumnMoments.of(block.X, block.s))
+def survey_classes(rows):
+    """The classes, and how much each weighs."""
+    survey = rows.survey(ClassOutputs, Run()).targets
+    return ClassOutputs.learn(survey, True).classes, survey.weights
+
+
+def read_all(rows, reads="numbers", n_jobs=1):
+    return rows.map_reduce(len, Run(Workers(n_jobs)), reads=reads, features=True)
 
 
 @pytest.mark.parametrize(
@@ -48,15 +53,14 @@ def test_bad_values_in_the_tenth_row_group(tmp_path, value, word, n_jobs):
         rf"Column 'b' must hold finite numbers, but has {word} in rows 9100, 9101 of .*2\.parquet "
         r"\(rows 19100, 19101 of all, counted from 0\)\. Fill in a number, or leave"
     )
-    rows = survey_classes(ParquetSource(tmp_path, target="y")).rows(workers=Workers(n_jobs))
     with pytest.raises(ValueError, match=message):
-        rows.map_reduce(lambda block: len(block))
+        read_all(Files(tmp_path, target="y"), "labels", n_jobs)
 
 
 def test_only_the_first_of_many_bad_rows_are_listed(tmp_path):
     file = write(tmp_path, b=spoilt(range(10), np.nan))
     with pytest.raises(ValueError, match=r"rows 0, 1, 2 of .* \(rows 0, 1, 2 of all, .*\) and 7 more nearby"):
-        sums(ParquetSource(file, target="y"))
+        read_all(Files(file, target="y"))
 
 
 @pytest.mark.parametrize("value", [None, np.nan, -1.0])
@@ -64,7 +68,7 @@ def test_rows_of_zero_weight_are_not_looked_at(tmp_path, value):
     weights = np.ones(N)
     weights[[5, 9100]] = 0.0
     write(tmp_path, b=spoilt([5, 9100], value), y=spoilt([9100], value), w=weights)
-    sums(ParquetSource(tmp_path, target="y", weight="w"))
+    assert read_all(Files(tmp_path, target="y", weight="w")) == N - 2
 
 
 def test_bad_rows_are_named_by_their_number_before_others_were_left_out(tmp_path):
@@ -74,7 +78,7 @@ def test_bad_rows_are_named_by_their_number_before_others_were_left_out(tmp_path
     with pytest.raises(
         ValueError, match=r"has nothing in row 9003 of .* \(row 9003 of all, counted from 0\)"
     ):
-        sums(ParquetSource(tmp_path, target="y", weight="w"))
+        read_all(Files(tmp_path, target="y", weight="w"))
 
 
 @pytest.mark.parametrize(
@@ -86,13 +90,13 @@ def test_bad_weights(tmp_path, value, word):
         rf"weights in column 'w' must be finite and not negative, got {word} in row 9003 of .*rows\.parquet"
     )
     with pytest.raises(ValueError, match=message):
-        survey_classes(ParquetSource(file, target="y", weight="w"))
+        survey_classes(Files(file, target="y", weight="w"))
 
 
 def test_no_weight_at_all(tmp_path):
     file = write(tmp_path, w=np.zeros(N))
     with pytest.raises(ValueError, match=r"No row of .*rows\.parquet has a weight above 0 in column 'w'"):
-        survey_classes(ParquetSource(file, target="y", weight="w"))
+        survey_classes(Files(file, target="y", weight="w"))
 
 
 @pytest.mark.parametrize(
@@ -110,36 +114,66 @@ def test_no_weight_at_all(tmp_path):
     ids=["null", "nan", "continuous", "one class", "too many"],
 )
 def test_bad_labels(tmp_path, column, message, monkeypatch):
-    monkeypatch.setattr(survey, "MOST_CLASSES", 1000)
+    monkeypatch.setattr(classes, "MOST_CLASSES", 1000)
     if isinstance(column, pa.DoubleArray):
         column = pa.array(np.sign(column.to_numpy()))
     with pytest.raises(ValueError, match=message):
-        survey_classes(ParquetSource(write(tmp_path, y=column), target="y"))
+        survey_classes(Files(write(tmp_path, y=column), target="y"))
 
 
 @pytest.mark.parametrize(("value", "word"), [(None, "nothing"), (np.nan, "nan"), (np.inf, "inf")])
 def test_bad_numbers_to_predict(tmp_path, value, word):
-    source = ParquetSource(write(tmp_path, y=spoilt([9000], value)), target="y")
+    source = Files(write(tmp_path, y=spoilt([9000], value)), target="y")
     with pytest.raises(
         ValueError, match=rf"Column 'y' must hold finite numbers, but has {word} in row 9000 of"
     ):
-        survey_numbers(source)
+        source.survey(NumberOutputs, Run())
 
 
 def test_too_little_to_learn_from(tmp_path):
     pq.write_table(pa.table({"x": [1.0], "y": [1.0]}), tmp_path / "1.parquet")
-    with pytest.raises(ValueError, match=r"at least 2 rows of positive weight, got 1 in .*1\.parquet"):
-        survey_numbers(ParquetSource(tmp_path, target="y"))
-    surveyed = survey_classes(ParquetSource(write(tmp_path), target="y"))
-    with pytest.raises(ValueError, match="`class_weight` is zero for every class"):
-        surveyed.rows(class_factor=np.zeros(2))
+    with pytest.raises(ValueError, match="at least 2 rows of positive weight .*, got 1 that counts as one"):
+        LowRankLSSVR().fit(Files(tmp_path, target="y"))
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "message"),
+    [
+        ({0: 1.0, 1: 0.0}, "must be positive and finite for every class, got 0.0 for 1: leave out the rows"),
+        ({0: -2.0}, "must be positive and finite for every class, got -2.0 for 0"),
+        ({0: np.nan}, "must be positive and finite for every class, got nan for 0"),
+    ],
+)
+def test_bad_class_weights(tmp_path, class_weight, message):
+    with pytest.raises(ValueError, match=message):
+        LowRankLSSVC(class_weight=class_weight).fit(Files(write(tmp_path), target="y"))
+
+
+def source_of(rows):
+    survey = rows.survey(ClassOutputs, Run())
+    outputs = ClassOutputs.learn(survey.targets, True)
+    return rows.source(outputs, survey.weighting(outputs), Run())
 
 
 def test_labels_that_appear_between_two_passes(tmp_path):
-    surveyed = survey_classes(ParquetSource(write(tmp_path), target="y"))
+    source = source_of(Files(write(tmp_path), target="y"))
     write(tmp_path, y=np.arange(N) % 3)
-    with pytest.raises(ValueError, match="There is a new class label 2: the files have changed"):
-        surveyed.rows().map_reduce(lambda block: len(block))
+    with pytest.raises(ValueError, match="There is a new class label 2: the rows have changed"):
+        source.map_reduce(len)
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_rows_that_come_or_go_between_two_passes(tmp_path, change):
+    rows = Files(write(tmp_path), target="y")
+    source = source_of(rows)
+    table = pq.read_table(tmp_path / "rows.parquet")
+    table = table.slice(1) if change < 0 else pa.concat_tables([table, table.slice(0, 1)])
+    pq.write_table(table, tmp_path / "rows.parquet")
+    message = "have changed since they were counted: 10000 of them have had a positive weight, now it is"
+    with pytest.raises(ValueError, match=f"{message} {N + change}"):
+        source.map_reduce(len)
+    with pytest.raises(ValueError, match=message):
+        rows.in_memory("labels", N, Run())
 
 
 def test_files_without_rows(tmp_path):
@@ -147,12 +181,12 @@ def test_files_without_rows(tmp_path):
     with pytest.raises(
         ValueError, match=r"There are no rows in .*1\.parquet: there is nothing to learn from"
     ):
-        survey_classes(ParquetSource(tmp_path, target="y"))
+        survey_classes(Files(tmp_path, target="y"))
     write(tmp_path, "2.parquet")
-    assert survey_classes(ParquetSource(tmp_path, target="y")).counts.sum() == N
+    assert survey_classes(Files(tmp_path, target="y"))[1].sum() == N
     (tmp_path / "rows.csv").write_text("a,y\n")
     with pytest.raises(ValueError, match=r"There are no rows in .*rows\.csv: there is nothing to learn from"):
-        survey_classes(ParquetSource(tmp_path / "rows.csv", target="y"))
+        survey_classes(Files(tmp_path / "rows.csv", target="y"))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -161,16 +195,15 @@ def test_a_bad_number_in_a_csv_file(tmp_path, line, n_jobs):
     lines = ["a,b,y"] + ["1.5,2.5,0", "1.5,3,1"] * 50_000
     lines[line - 1] = "1.5,wrong,1"
     (tmp_path / "rows.csv").write_text("\n".join(lines))
-    rows = survey_classes(ParquetSource(tmp_path, target="y"), Workers(n_jobs)).rows(workers=Workers(n_jobs))
     message = rf"'b' of .*rows\.csv must hold numbers, but line {line} \(empty ones not counted\) has 'wrong'"
     with pytest.raises(ValueError, match=message):
-        rows.map_reduce(lambda block: len(block))
+        read_all(Files(tmp_path, target="y"), "labels", n_jobs)
 
 
 def test_bad_csv_files(tmp_path):
     def source(text, name="rows.csv"):
         (tmp_path / name).write_bytes(text)
-        return ParquetSource(tmp_path / name, target="y")
+        return Files(tmp_path / name, target="y")
 
     with pytest.raises(ValueError, match=r"rows\.csv cannot be read as a CSV file: Empty CSV file"):
         source(b"")
@@ -189,4 +222,4 @@ def test_bad_csv_files(tmp_path):
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         survey_classes(source(b"a,y\n1,2.5\n1,1\n"))
     with pytest.raises(ValueError, match=r"Column 'a' must hold finite numbers, but has nothing in row 1 of"):
-        sums(source(b"a,y\n1,2\n,1\n"))
+        read_all(source(b"a,y\n1,2\n,1\n"))

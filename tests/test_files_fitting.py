@@ -1,5 +1,6 @@
 """Files in place of arrays: the same model, the same predictions, clear errors, nothing left behind."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -10,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sleek import LowRankLSSVC, LowRankLSSVR, ParquetSource
+from sleek import Files, LowRankLSSVC, LowRankLSSVR
 from sleek.datasets import make_rotated
+from sleek.rows.files import batches as reading
 
 N = 24_000  # more rows than are sorted in memory
 
@@ -42,15 +44,17 @@ FEATURES = [f"x{i}" for i in range(6)]
 
 
 def labelled(folder, **options):
-    return ParquetSource(folder, target="y", columns=FEATURES, **options)
+    return Files(folder, target="y", columns=FEATURES, **options)
 
 
 def assert_same(one, two):
-    for name, array in one.model_.units.arrays.items():
-        np.testing.assert_allclose(array, two.model_.units[name], rtol=1e-10)
-    np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-10)
-    np.testing.assert_allclose(one.intercept_, two.intercept_, rtol=1e-10)
-    np.testing.assert_array_equal(one.loo_rows_, two.loo_rows_)
+    """Bit for bit the same model, judged by the same rows."""
+    for mine, other in zip(one.model_.parts, two.model_.parts, strict=True):
+        for name, array in mine.units.arrays.items():
+            np.testing.assert_array_equal(array, other.units[name], err_msg=name)
+    for name in ("unit_weights_", "intercept_", "left_out_rows_", "left_out_residuals_"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
+    assert (one.C_, one.expected_error_) == (two.C_, two.expected_error_)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -63,31 +67,59 @@ def test_a_classifier_is_the_same_as_from_memory(rows, folder, n_jobs):
     assert files.classes_.tolist() == ["no", "yes"]
     assert files.feature_names_in_.tolist() == FEATURES
     np.testing.assert_array_equal(files.predict(labelled(folder)), arrays.predict(X))
-    np.testing.assert_allclose(
-        files.decision_function(labelled(folder)), arrays.decision_function(X), rtol=1e-9
-    )
+    np.testing.assert_array_equal(files.decision_function(labelled(folder)), arrays.decision_function(X))
     assert files.score(labelled(folder, weight="w")) == pytest.approx(arrays.score(X, y, w), rel=1e-12)
 
 
-def test_few_rows_in_files_are_sorted_as_in_memory(rows, tmp_path):
+@pytest.mark.parametrize("n", [500, 6000])
+def test_few_rows_are_read_into_memory_and_sorted_there(rows, tmp_path, monkeypatch, n):
+    X, y, w = rows
+    X, y, w = X[:n, :2], y[:n], w[:n]
+    pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1], "y": y, "w": w}), tmp_path / "few.parquet")
+    passes = count_passes(monkeypatch)
+    files = LowRankLSSVC(8, random_state=0).fit(Files(tmp_path, target="y", weight="w"))
+    assert passes == [("y", "w"), ("a", "b", "y", "w")]
+    assert_same(files, LowRankLSSVC(8, random_state=0).fit(X, y, w))
+    assert (w[files.left_out_rows_] > 0).all()
+    shuffled = np.random.default_rng(0).permutation(n)
+    again = LowRankLSSVC(8, random_state=0).fit(X[shuffled], y[shuffled], w[shuffled])
+    np.testing.assert_array_equal(again.unit_weights_, files.unit_weights_)
+
+
+def count_passes(monkeypatch):
+    """A list that will have the columns of every pass over Parquet files."""
+    passes, batches = [], reading._parquet_batches
+
+    def counted(table, wanted, rows):
+        passes.append(tuple(wanted.columns))
+        return batches(table, wanted, rows)
+
+    monkeypatch.setattr(reading, "_parquet_batches", counted)
+    return passes
+
+
+@pytest.mark.parametrize("n", [20_001, 24_000])
+def test_files_are_gone_over_as_often_as_planned(rows, tmp_path, monkeypatch, capsys, n):
     X, y, _ = rows
-    pq.write_table(pa.table({"a": X[:500, 0], "b": X[:500, 1], "y": y[:500]}), tmp_path / "few.parquet")
-    source = ParquetSource(tmp_path, target="y")
-    assert_same(
-        LowRankLSSVC(random_state=0).fit(source), LowRankLSSVC(random_state=0).fit(X[:500, :2], y[:500])
-    )
+    pq.write_table(pa.table({"a": X[:n, 0], "b": X[:n, 1], "y": y[:n]}), tmp_path / "rows.parquet")
+    passes = count_passes(monkeypatch)
+    LowRankLSSVC(8, random_state=0, verbose=1).fit(Files(tmp_path, target="y"))
+    planned = re.search(rf"{n} rows: at most (\d+) passes over all of them", capsys.readouterr().out)
+    assert passes[0] == ("y",)  # which classes there are
+    assert set(passes[1:]) == {("a", "b", "y")}
+    assert 3 <= len(passes) - 1 <= int(planned[1]) <= 8
 
 
 def test_regression_of_several_targets_is_the_same_as_from_memory(rows, folder):
     X, _, w = rows
-    source = ParquetSource(folder, target=["z", "x5"], columns=FEATURES[:5], weight="w")
+    source = Files(folder, target=["z", "x5"], columns=FEATURES[:5], weight="w")
     Y = np.c_[X[:, 0] * X[:, 1], X[:, 5]]
     files = LowRankLSSVR(8, random_state=0).fit(source)
     arrays = LowRankLSSVR(8, random_state=0).fit(X[:, :5], Y, sample_weight=w)
     assert_same(files, arrays)
     assert files.predict(source).shape == (N, 2)
     assert files.score(source) == pytest.approx(arrays.score(X[:, :5], Y, w), rel=1e-9)
-    single = LowRankLSSVR(3, random_state=0).fit(ParquetSource(folder, target="z", columns=FEATURES[:2]))
+    single = LowRankLSSVR(3, random_state=0).fit(Files(folder, target="z", columns=FEATURES[:2]))
     assert single.model_.predict(X[:5, :2]).shape == (5,)
 
 
@@ -98,7 +130,7 @@ def test_csv_through_the_same_door(rows, tmp_path):
         *(f"{a!r},{b!r},{label}" for a, b, label in zip(*X[:300, :2].T.tolist(), y[:300], strict=True)),
     ]
     (tmp_path / "rows.csv").write_text("\n".join(lines))
-    source = ParquetSource(tmp_path / "rows.csv", target="y")
+    source = Files(tmp_path / "rows.csv", target="y")
     files = LowRankLSSVC(random_state=0).fit(source)
     assert_same(files, LowRankLSSVC(random_state=0).fit(X[:300, :2], y[:300]))
     np.testing.assert_array_equal(files.predict(source), files.model_.predict(X[:300, :2]))
@@ -106,7 +138,7 @@ def test_csv_through_the_same_door(rows, tmp_path):
 
 def test_predictions_go_to_a_file(rows, folder, tmp_path):
     model = LowRankLSSVC(5, random_state=0).fit(labelled(folder))
-    everything = ParquetSource(folder)  # columns that the model does not know are left alone
+    everything = Files(folder)  # columns that the model does not know are left alone
     assert model.predict_to(everything, tmp_path / "out.parquet", keep=["id"]) == N
     written = pq.read_table(tmp_path / "out.parquet")
     assert written.column_names == ["id", "prediction"]
@@ -117,26 +149,30 @@ def test_predictions_go_to_a_file(rows, folder, tmp_path):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda m, s: m.fit(s, [1, 2]), ValueError, "A ParquetSource has target and weights with it"),
+        (lambda m, s: m.fit(s, [1, 2]), ValueError, "Files have their targets and weights with them"),
         (lambda m, s: m.fit(s, sample_weight=[1.0]), ValueError, "`y` and `sample_weight` must be None"),
-        (lambda m, s: m.score(s, [1, 2]), ValueError, "A ParquetSource has target and weights with it"),
-        (lambda m, s: m.predict_to([[1.0]], "x.parquet"), TypeError, "a ParquetSource, got list"),
-        (lambda m, s: m.fit(ParquetSource(s.path)), ValueError, "A classifier needs one target column"),
-        (lambda m, s: m.fit(ParquetSource(s.path, target="y")), ValueError, "must hold numbers|'id'|type"),
+        (lambda m, s: m.score(s, [1, 2]), ValueError, "Files have targets and weights with them"),
+        (
+            lambda m, s: m.predict_to([[1.0] * 6], "x.parquet"),
+            TypeError,
+            "rows of files, such as sleek.Files",
+        ),
+        (lambda m, s: m.fit(Files(s.path)), ValueError, "A classifier needs one target column"),
+        (
+            lambda m, s: m.fit(Files(s.path, target="z", columns=["x0", "y"])),
+            ValueError,
+            r"Column 'y' of .*a\.parquet must hold numbers to be a feature",
+        ),
     ],
-    ids=["y", "weight", "score", "predict_to", "no target", "fitted"],
+    ids=["y", "weight", "score", "predict_to", "no target", "text"],
 )
-def test_bad_calls_leave_the_estimator_as_it_was(folder, call, error, message):
+def test_bad_calls_leave_the_estimator_as_it_was(rows, folder, call, error, message):
+    X, y, _ = rows
     source = labelled(folder)
-    model = LowRankLSSVC(3, random_state=0).fit(source)
+    model = LowRankLSSVC(3, basis="robust_rbf", C=1.0, random_state=0).fit(X[:200], y[:200])
     before = dict(vars(model))
-    if message.startswith("must hold"):
-        source = ParquetSource(folder, target="z", columns=["x0", "y"])
-        with pytest.raises(ValueError, match=r"Column 'y' of .*a\.parquet must hold numbers to be a feature"):
-            LowRankLSSVR(3).fit(source)
-    else:
-        with pytest.raises(error, match=message):
-            call(model, source)
+    with pytest.raises(error, match=message):
+        call(model, source)
     assert vars(model) == before
 
 
@@ -148,7 +184,7 @@ def test_a_failed_fit_on_files_leaves_the_estimator_as_it_was(rows, folder, tmp_
     bad[12_345] = np.nan
     pq.write_table(pa.table({"x": bad, "y": y}), tmp_path / "bad.parquet", row_group_size=1000)
     with pytest.raises(ValueError, match=r"Column 'x' .*nan in row 12345 of .*bad\.parquet"):
-        model.fit(ParquetSource(tmp_path, target="y"))
+        model.fit(Files(tmp_path, target="y"))
     assert vars(model) == before
 
 
@@ -157,22 +193,21 @@ def test_features_are_matched_by_name_or_by_number(rows, folder):
     unnamed = LowRankLSSVC(3, random_state=0).fit(X, y)
     np.testing.assert_array_equal(unnamed.predict(labelled(folder)), unnamed.predict(X))
     with pytest.raises(ValueError, match="The files have 2 features, but the model was fitted to 6"):
-        unnamed.predict(ParquetSource(folder, columns=["x0", "x1"]))
+        unnamed.predict(Files(folder, columns=["x0", "x1"]))
     named = LowRankLSSVC(3, random_state=0).fit(labelled(folder))
-    shuffled = ParquetSource(folder, columns=FEATURES[::-1])
+    shuffled = Files(folder, columns=FEATURES[::-1])
     np.testing.assert_array_equal(named.predict(shuffled), named.predict(labelled(folder)))
 
 
 INTERRUPTED = """
 import sys, threading
-from sleek import LowRankLSSVC, ParquetSource, VariableProjection
+from sleek import LowRankLSSVC, Files, VariableProjection
 
-trainer = VariableProjection(growth=None, tol=1e-300, max_iter=100000)
+trainer = VariableProjection(tol=1e-300, max_iter=100000)
+model = LowRankLSSVC(30, basis="gaussian_rbf", trainer=trainer, max_samples=None, n_jobs=2, random_state=0)
 print("ready", flush=True)
 try:
-    LowRankLSSVC(30, basis="gaussian_rbf", trainer=trainer, n_jobs=2, random_state=0).fit(
-        ParquetSource(sys.argv[1], target="y", columns=[f"x{i}" for i in range(6)])
-    )
+    model.fit(Files(sys.argv[1], target="y", columns=[f"x{i}" for i in range(6)]))
 except KeyboardInterrupt:
     print([thread.name for thread in threading.enumerate()])
 """

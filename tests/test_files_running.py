@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sleek import ParquetSource
+from sleek import Files, NumberOutputs
 from sleek._runtime.threads import Workers
+from sleek.rows.cutting import Cutting
 from sleek.rows.files import batches as reading
-from sleek.rows.files import predicting
-from sleek.rows.files.survey import survey_numbers
+from sleek.rows.files import passes
+from sleek.rows.rows import Run
 
 
 @pytest.fixture
@@ -37,8 +38,11 @@ def no_thread_is_left_behind(monkeypatch):
     assert threading.active_count() == before
 
 
-def rows(path, n_jobs, **options):
-    return survey_numbers(ParquetSource(path, target="y")).rows(Workers(n_jobs), **options)
+def source(path, n_jobs, progress=None):
+    rows = Files(path, target="y")
+    survey = rows.survey(NumberOutputs, Run())
+    outputs = NumberOutputs.learn(survey.targets, True)
+    return rows.source(outputs, survey.weighting(outputs), Run(Workers(n_jobs), progress))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -51,13 +55,13 @@ def test_an_error_or_interrupt_in_a_task_comes_through(path, n_jobs, error):
 
     before = threading.active_count()
     with pytest.raises(error, match="in a task"):
-        rows(path, n_jobs).map_reduce(task)
+        source(path, n_jobs).map_reduce(task)
     assert threading.active_count() == before
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_error_in_reading_comes_through(path, n_jobs, monkeypatch):
-    survey = survey_numbers(ParquetSource(path, target="y"))
+    data = source(path, n_jobs)
     batches = reading._parquet_batches
 
     def failing(table, plan, size):
@@ -69,7 +73,7 @@ def test_an_error_in_reading_comes_through(path, n_jobs, monkeypatch):
     monkeypatch.setattr(reading, "_parquet_batches", failing)
     before = threading.active_count()
     with pytest.raises(ValueError, match=r"1\.parquet cannot be read as a Parquet file: the disk is gone"):
-        survey.rows(Workers(n_jobs)).map_reduce(lambda block: len(block))
+        data.map_reduce(len)
     assert threading.active_count() == before
 
 
@@ -80,13 +84,13 @@ def test_an_interrupt_while_results_are_added_comes_through(path, n_jobs):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        rows(path, n_jobs).map_reduce(lambda block: Interrupting())
+        source(path, n_jobs).map_reduce(lambda block: Interrupting())
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_predictions_may_be_given_up(path, n_jobs, monkeypatch):
-    monkeypatch.setattr(predicting, "PREDICT_ROWS", 2048)
-    pairs = predicting.predictions(ParquetSource(path, target="y"), lambda X: X[:, 0], n_jobs=n_jobs)
+    monkeypatch.setattr(passes, "PREDICTED", Cutting(2048))
+    pairs = Files(path, target="y").evaluations(lambda X: X[:, 0], Run(Workers(n_jobs)))
     next(pairs)
     assert any(thread.name.startswith("sleek-reader") for thread in threading.enumerate())
     pairs.close()
@@ -108,7 +112,7 @@ def test_reading_is_only_a_few_chunks_ahead(path, n_jobs, monkeypatch):
         assert sum(read) - sum(done) <= (2 + 1 + 1) * 4096 + (4 * n_jobs + 1) * 2048
         return 0
 
-    data = rows(path, n_jobs)
+    data = source(path, n_jobs)
     monkeypatch.setattr(reading, "_parquet_batches", counted)
     data.map_reduce(task)
     assert sum(read) == sum(done) == 80_000
@@ -121,7 +125,7 @@ def test_progress_is_told_in_the_callers_thread(path, n_jobs):
     def progress(done, n_rows):
         calls.append((done, n_rows, threading.current_thread()))
 
-    rows(path, n_jobs, progress=progress).map_reduce(lambda block: len(block))
+    source(path, n_jobs, progress).map_reduce(len)
     done = [call[0] for call in calls]
     assert done == sorted(set(done))
     assert len(done) >= 18
@@ -132,20 +136,20 @@ def test_progress_is_told_in_the_callers_thread(path, n_jobs):
 MEASURE = """
 import json, sys, tracemalloc
 import numpy as np, pyarrow as pa
-from sleek import ParquetSource
-from sleek.rows.files.survey import survey_numbers
-from sleek.kernels import compiled
-from sleek.rows.files.writing import write_predictions
-from sleek.closed_form.moments import ColumnMoments
+from sleek import Files, NumberOutputs
 from sleek._runtime.threads import Workers
+from sleek.kernels import compiled
+from sleek.kernels.columns import ColumnMoments
+from sleek.rows.rows import Run
 
-source = ParquetSource(sys.argv[1], target="y")
-n_jobs = int(sys.argv[3])
+rows = Files(sys.argv[1], target="y")
 tracemalloc.start()
-workers = Workers(n_jobs)
-data = survey_numbers(source, workers).rows(workers)
+run = Run(Workers(int(sys.argv[3])))
+survey = rows.survey(NumberOutputs, run)
+outputs = NumberOutputs.learn(survey.targets, True)
+data = rows.source(outputs, survey.weighting(outputs), run)
 columns = data.map_reduce(lambda block: ColumnMoments.of(block.X, block.s))
-write_predictions(source, lambda X: X.sum(axis=1), sys.argv[2], n_jobs=n_jobs)
+rows.write(lambda X: X.sum(axis=1), sys.argv[2], (), run)
 peak = pa.default_memory_pool().max_memory() + tracemalloc.get_traced_memory()[1]
 print(json.dumps({"rows": data.n_rows, "mean": columns.mean.tolist(), "peak": peak}))
 """

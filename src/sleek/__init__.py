@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sleek.outputs.loss import Loss as Loss
     from sleek.outputs.numbers import NumberOutputs as NumberOutputs
     from sleek.rows.files.files import Files as Files
-    from sleek.rows.rows import RawBlock as RawBlock
+    from sleek.rows.raw import RawBlock as RawBlock
     from sleek.rows.rows import Rows as Rows
     from sleek.tables.columns import Inputs as Inputs
     from sleek.trainers.alternating import Alternating as Alternating
@@ -76,7 +76,7 @@ _MODULES = {
     "Parameter": "bases.units",
     "Part": "bases.expansion",
     "Problem": "trainers.base",
-    "RawBlock": "rows.rows",
+    "RawBlock": "rows.raw",
     "RobustRBF": "bases.robust_rbf",
     "Rows": "rows.rows",
     "Sigmoidal": "bases.sigmoidal",

@@ -14,8 +14,10 @@ from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.kernels import LARGE_BLOCK
 from sleek.outputs.base import Outputs
 from sleek.outputs.labels import Labels
-from sleek.rows.rows import TARGET_BLOCK, RawBlock, Rows, Run
-from sleek.rows.source import Block, RandomAccess, Source, rows_per_block, run_length
+from sleek.rows.cutting import TARGETS, Cutting
+from sleek.rows.raw import RawBlock
+from sleek.rows.rows import Rows, Run
+from sleek.rows.source import Block, RandomAccess, Source
 from sleek.rows.weights import Weighting, WeightSurvey
 
 
@@ -29,10 +31,10 @@ class ArrayRows(Rows):
 
     X: AnyArray
     y: Any = None
-    s: FloatArray = field(default_factory=lambda: np.empty(0))
+    s: FloatArray = field(default_factory=lambda: np.empty(0))  # none at all for rows to predict
     names: tuple[str, ...] | None = None
     flat: bool = True
-    where: Callable[[int], str] = "Row {} of y".format
+    where: Callable[[int], str] | None = None  # None: by its number
     numbers: IntArray | None = None  # of the rows in what the user gave; None: all of them, in order
     inverse: IntArray | None = None  # for each of those, where it has gone when rows were sorted
 
@@ -45,7 +47,7 @@ class ArrayRows(Rows):
         if counts.all():
             return cls(X, y, s, names, flat)
         kept = np.flatnonzero(counts)
-        return cls(X[kept], y[kept], s[kept], names, flat, lambda row: f"Row {kept[row]} of y", kept)
+        return cls(X[kept], y[kept], s[kept], names, flat, numbers=kept)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -59,15 +61,24 @@ class ArrayRows(Rows):
     def flat_targets(self) -> bool:
         return self.flat
 
+    def words(self, row: int) -> str:
+        """Words for a row."""
+        if self.where is not None:
+            return self.where(row)
+        return f"row {row if self.numbers is None else self.numbers[row]} of y"
+
     def chunks(self, reads: str | None, features: bool) -> Iterable[RawBlock]:
-        return (self._chunk(start, TARGET_BLOCK, features) for start in range(0, len(self.X), TARGET_BLOCK))
+        size = TARGETS.block_rows
+        return (self._chunk(start, size, features) for start in range(0, len(self.X), size))
 
     def _chunk(self, start: int, size: int, features: bool) -> RawBlock:
         rows = slice(start, start + size)
         X = np.ascontiguousarray(self.X[rows], dtype=np.float64) if features else None
-        y = self.y[rows]
-        y = y if isinstance(y, Labels) else np.ascontiguousarray(y)
-        return RawBlock(start, X, y, self.s[rows], lambda row: self.where(start + row))
+        y = None if self.y is None else self.y[rows]
+        if y is not None and not isinstance(y, Labels):
+            y = np.ascontiguousarray(y)
+        s = self.s[rows] if len(self.s) else None
+        return RawBlock(X, y, s, lambda row: self.words(start + row), start=start)
 
     def map_reduce(
         self,
@@ -76,11 +87,10 @@ class ArrayRows(Rows):
         *,
         reads: str | None,
         features: bool,
-        n_rows: int | None = None,
+        cutting: Cutting = TARGETS,
     ) -> Sum:
-        size = TARGET_BLOCK if n_rows is None else rows_per_block(n_rows)
+        size, length = cutting.block_rows, cutting.run
         starts = range(0, len(self.X), size)
-        length = 1 if n_rows is None else run_length(len(starts))
 
         def some(first: int) -> Sum:
             return total(task(self._chunk(i, size, features)) for i in starts[first : first + length])
@@ -98,7 +108,7 @@ class ArrayRows(Rows):
     def in_memory(self, reads: str, n_rows: int, run: Run) -> ArrayRows:
         return self
 
-    def originals(self, numbers: IntArray) -> tuple[IntArray, IntArray]:
+    def originals(self, numbers: IntArray, reads: str) -> tuple[IntArray, IntArray]:
         if self.inverse is None:
             rows, places = numbers, np.arange(len(numbers))
         else:
@@ -111,9 +121,9 @@ class ArrayRows(Rows):
     def canonical(self) -> ArrayRows:
         """The same rows sorted, those written down more than once merged into one of their total weight.
 
-        A fit on them is bit-for-bit the same in whatever order rows arrive, and whether a row has weight 2 or
-        stands there twice. (Sums in another order differ in the last digit, and hundreds of training steps can
-        make that visible.) Weights that are no counts are left alone: then rows are only sorted.
+        A fit on them is bit-for-bit the same in whatever order rows arrive, and whether a row has weight 2
+        or stands there twice. (Sums in another order differ in the last digit, and hundreds of training
+        steps can make that visible.) Weights that are no counts are left alone: then rows are only sorted.
         O(n·log n·columns) time.
 
         >>> X, y = np.array([[2.0], [1.0], [2.0]]), Labels.of(np.array([0, 1, 0]))
@@ -135,7 +145,7 @@ class ArrayRows(Rows):
         np.add.at(weights, group, s[order])
 
         def where(row: int) -> str:
-            return self.where(int(first[row]))
+            return self.words(int(first[row]))
 
         return replace(self, X=X[first], y=y[first], s=weights, where=where, inverse=inverse)
 

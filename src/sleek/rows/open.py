@@ -1,7 +1,7 @@
 """The one door for rows: whatever a user hands to an estimator comes in here.
 
-Arrays and what NumPy turns into arrays are checked and become `ArrayRows`; anything that is `Rows` already comes
-in as it is. Nothing behind this door asks where rows are from.
+Arrays and what NumPy turns into arrays are checked and become `ArrayRows`; anything that is `Rows` already
+comes in as it is. Nothing behind this door asks where rows are from.
 """
 
 from __future__ import annotations
@@ -71,8 +71,7 @@ def feature_names_of(estimator: Any) -> tuple[str, ...] | None:
 
 def _check_alone(X: Rows, y: Any, sample_weight: Any) -> None:
     if y is not None or sample_weight is not None:
-        name = type(X).__name__
         raise ValueError(
-            f"{name} have target and weights with them: {name}(..., target=..., weight=...), "
-            "so `y` and `sample_weight` must be None."
+            f"{type(X).__name__} have their targets and weights with them, so `y` and `sample_weight` must "
+            "be None."
         )

@@ -9,7 +9,8 @@ import numpy as np
 
 from sleek._runtime.types import FloatArray
 from sleek.kernels.columns import ColumnMoments
-from sleek.rows.rows import RawBlock, Rows, Run
+from sleek.rows.raw import RawBlock
+from sleek.rows.rows import Rows, Run
 
 OUTLIER_SHARE = 0.9  # of a target's variance, made up by one row
 FEW_ROWS = 10  # in which one may well do so
@@ -45,17 +46,18 @@ def warn_of_outlier_targets(
     def task(block: RawBlock) -> _Extremes:
         squares = block.s[:, None] * (block.y - moments.mean) ** 2
         most, outputs = squares.argmax(axis=0), np.arange(squares.shape[1])
-        places = [block.where(int(row)) for row in most]
+        places = [block.words(int(row)) for row in most]
         return _Extremes(squares[most, outputs], block.y[most, outputs], places)
 
     extremes = rows.map_reduce(task, run, reads="numbers", features=False)
     shares = extremes.squares / np.maximum(moments.squares, np.finfo(float).tiny)
     worst = int(shares.argmax())
     if shares[worst] > OUTLIER_SHARE:
+        place = extremes.places[worst]
+        place = place[0].upper() + place[1:]
         warnings.warn(
-            f"{extremes.places[worst]}, {extremes.values[worst]:.6g}, makes up {100 * shares[worst]:.0f} % of "
-            "the target's variance, and squared errors will follow it. Check it, clip it, or give it a small "
-            "weight.",
+            f"{place}, {extremes.values[worst]:.6g}, makes up {100 * shares[worst]:.0f} % of the target's "
+            "variance, and squared errors will follow it. Check it, clip it, or give it a small weight.",
             UserWarning,
             stacklevel=5,
         )

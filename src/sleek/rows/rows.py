@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sleek._runtime.sums import Sum, Sums, total
+from sleek._runtime.sums import Sum, Sums
 from sleek._runtime.threads import Workers, single_threaded_blas
-from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.kernels import LARGE_BLOCK
+from sleek._runtime.types import AnyArray, IntArray
 from sleek.outputs.base import Outputs
-from sleek.outputs.labels import Labels
-from sleek.rows.source import Block, Source, rows_per_block, run_length
+from sleek.rows.checked import ready, that_count
+from sleek.rows.cutting import PREDICTED, TARGETS, Cutting
+from sleek.rows.raw import Pieces, RawBlock, joined_targets, joined_words, numbered, picked
+from sleek.rows.source import Block, Source
 from sleek.rows.weights import Weighting, WeightSurvey
 
 if TYPE_CHECKING:
     from sleek.rows.arrays import ArrayRows
 
-TARGET_BLOCK = 2048  # rows of targets that are worked on at a time
-# Predicted at a time: a multiple of the model's own blocks, so that outputs are bit for bit those in memory.
-PREDICT_ROWS = 4 * LARGE_BLOCK
 Progress = Callable[[int, int | None], None]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,56 +34,6 @@ class Run:
 
     workers: Workers = field(default_factory=Workers)
     progress: Progress | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class RawBlock:
-    """Some consecutive rows as they are kept: what was not asked for is None.
-
-    Features X (n, d) are float64; targets y are `Labels` or floats (n, k); weights s (n,) are the user's own.
-    """
-
-    start: int
-    X: Any
-    y: Any
-    s: FloatArray
-    where: Callable[[int], str] = str  # words for the row of a number in the block
-
-    def __len__(self) -> int:
-        return len(self.s)
-
-    def take(self, start: int, rows: IntArray) -> RawBlock:
-        """Some of the rows, as a block that begins at number `start`."""
-
-        def part(values: Any) -> Any:
-            return None if values is None else values[rows]
-
-        return RawBlock(start, part(self.X), part(self.y), self.s[rows], lambda row: self.where(rows[row]))
-
-    @classmethod
-    def joined(cls, start: int, parts: Sequence[RawBlock]) -> RawBlock:
-        """The rows of several blocks, one after the other."""
-        if len(parts) == 1:
-            return replace(parts[0], start=start)
-
-        def where(row: int) -> str:
-            for part in parts:
-                if row < len(part):
-                    break
-                row -= len(part)
-            return part.where(row)
-
-        X = None if parts[0].X is None else np.concatenate([part.X for part in parts])
-        return cls(
-            start, X, joined_targets([p.y for p in parts]), np.concatenate([p.s for p in parts]), where
-        )
-
-
-def joined_targets(parts: Sequence[Any]) -> Any:
-    """Targets of several stretches of rows as those of one."""
-    if parts[0] is None:
-        return None
-    return Labels.joined(parts) if isinstance(parts[0], Labels) else np.concatenate(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +53,21 @@ class Rows(ABC):
     """Rows kept somewhere: features, and beside them perhaps targets and weights.
 
     A subclass says what the features are called and hands out rows, any number at a time. All else follows:
-    blocks of the size that a fit wants, cut by row number, so that sums are bit for bit those of the same rows
-    in memory; rows of weight 0 are left out of everything but prediction.
+    blocks of the size that a fit wants, cut by row number, so that sums are bit for bit those of the same
+    rows in memory; rows of weight 0 are left out of everything but prediction. `sleek.testing.SourceContract`
+    tests a subclass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sleek import LowRankLSSVR, RawBlock, Rows
+    >>> class Wave(Rows):
+    ...     feature_names, n_features = ("x",), 1
+    ...     def chunks(self, reads, features):
+    ...         for x in np.linspace(0.0, 6.0, 1000).reshape(10, 100, 1):
+    ...             yield RawBlock(x, np.sin(x) if reads else None)
+    >>> LowRankLSSVR(5, random_state=0).fit(Wave()).score(Wave()) > 0.99
+    True
     """
 
     @property
@@ -121,7 +82,9 @@ class Rows(ABC):
 
     @abstractmethod
     def chunks(self, reads: str | None, features: bool) -> Iterable[RawBlock]:
-        """All rows in order, any number at a time; their `start` is not looked at.
+        """All rows in order, any number at a time, and the same rows whenever they are asked for.
+
+        Taken in the thread that fits or predicts. A generator is closed when a pass ends, however it ends.
 
         Parameters
         ----------
@@ -138,18 +101,31 @@ class Rows(ABC):
 
     def with_features(self, names: tuple[str, ...] | None, n_features: int) -> Rows:
         """The same rows with the features of a fitted model, in their order."""
-        if (self.feature_names, self.n_features) == (names, n_features) or (
-            names is None and self.n_features == n_features
-        ):
+        if names is None or self.feature_names is None:
+            if self.n_features != n_features or names is not None:
+                raise ValueError(
+                    f"The rows have {_in_words(self.feature_names, self.n_features)}, but the model was "
+                    f"fitted to {_in_words(names, n_features)}."
+                )
             return self
-        raise ValueError(
-            f"The rows have the features {self.feature_names or self.n_features}, but the model was fitted "
-            f"to {names or n_features}."
-        )
+        missing = [name for name in names if name not in self.feature_names]
+        if missing:
+            raise ValueError(
+                f"The rows have no feature {missing[0]!r}, which the model was fitted to, only "
+                f"{_in_words(self.feature_names, self.n_features)}."
+            )
+        if self.feature_names == names:
+            return self
+        return SomeFeatures(self, names, [self.feature_names.index(name) for name in names])
 
-    def originals(self, numbers: IntArray) -> tuple[IntArray, IntArray]:
-        """For rows of these numbers: the user's own numbers, and for each of those the place in `numbers`."""
-        return numbers, np.arange(len(numbers))
+    def originals(self, numbers: IntArray, reads: str) -> tuple[IntArray, IntArray]:
+        """For rows of these numbers: the user's own numbers, and for each of those the place in `numbers`.
+
+        A row's number is among those of positive weight, the user's own among all: one pass over the weights.
+        """
+        with closing(self._chunks(reads, features=False)) as chunks:
+            own = picked(numbers, (chunk.own_numbers() for chunk in that_count(chunks)))
+        return own, np.arange(len(numbers))
 
     # -- passes
 
@@ -160,41 +136,74 @@ class Rows(ABC):
         *,
         reads: str | None,
         features: bool,
-        n_rows: int | None = None,
+        cutting: Cutting = TARGETS,
     ) -> Sum:
-        """task(block₁) + task(block₂) + … over the rows of positive weight, added up as a `Source` does.
-
-        `n_rows` is their number if it is known; blocks are else those of targets.
-        """
-        size = TARGET_BLOCK if n_rows is None else rows_per_block(n_rows)
-        length = 1 if n_rows is None else run_length(-(-n_rows // size))
-        chunks = iter(self.chunks(reads, features))
-        results = run.workers.map(task, cut(_positive(chunks), size))
-        with single_threaded_blas(), _closing(chunks), closing(results):
-            runs = (total([first, *islice(results, length - 1)]) for first in results)
-            sums = list(islice(runs, 1))
-            if not sums:
-                raise ValueError("There are no rows of positive weight: there is nothing to learn from.")
-            return total([sums[0], *runs])
+        """task(block₁) + task(block₂) + … over the rows of positive weight, added up as a `Source` does."""
+        with closing(self._chunks(reads, features)) as chunks:
+            results = self._each(task, that_count(chunks), run, reads, features, cutting)
+            with single_threaded_blas(), closing(results):
+                found = cutting.added_up(results)
+        if found is not None:
+            return found
+        if cutting.n_rows is not None:
+            raise _changed(cutting.n_rows, 0)
+        raise ValueError("There are no rows of positive weight: there is nothing to learn from.")
 
     def evaluate(self, function: Callable[..., AnyArray], run: Run) -> AnyArray:
         """``function(X, n_jobs)`` for all rows, whatever their weight, in one array."""
-        return np.concatenate(list(self.evaluations(function, run)))
+        with closing(self.evaluations(function, run)) as parts:
+            found = list(parts)
+        if not found:
+            raise ValueError("There are no rows: there is nothing to predict.")
+        return np.concatenate(found)
 
     def evaluations(self, function: Callable[..., AnyArray], run: Run) -> Generator[AnyArray, None, None]:
-        """The same, some thousands of rows at a time."""
-        chunks = iter(self.chunks(None, True))
-        results = run.workers.map(lambda block: function(block.X), cut(chunks, PREDICT_ROWS))
-        with single_threaded_blas(), _closing(chunks), closing(results):
-            yield from results
+        """The same, some thousands of rows at a time. To be closed when it is not used up."""
+        with closing(self._chunks(None, features=True)) as chunks:
+            results = self._each(lambda block: function(block.X), chunks, run, None, True, PREDICTED)
+            with single_threaded_blas(), closing(results):
+                yield from results
+
+    def _chunks(self, reads: str | None, features: bool) -> Generator[RawBlock, None, None]:
+        """The chunks, with words for their rows; the subclass's generator is closed with this one."""
+        chunks = self.chunks(reads, features)
+        try:
+            yield from numbered(chunks)
+        finally:
+            if isinstance(chunks, Generator):
+                chunks.close()
+
+    def _each(
+        self,
+        task: Callable[[RawBlock], Result],
+        chunks: Iterable[RawBlock],
+        run: Run,
+        reads: str | None,
+        features: bool,
+        cutting: Cutting,
+    ) -> Generator[Result, None, None]:
+        """The task's result for every block of the chunks, in order, on the workers' threads."""
+        n_features, names = self.n_features if features else None, self.feature_names
+
+        def on_block(pieces: Pieces) -> tuple[Result, int]:
+            block = ready(pieces.joined(), reads, n_features, names)
+            return task(block), block.start + len(block)
+
+        with closing(run.workers.map(on_block, Pieces.each(chunks, cutting.block_rows))) as results:
+            for result, done in results:
+                if run.progress is not None:
+                    run.progress(done, cutting.n_rows)
+                yield result
 
     def write(
         self, function: Callable[..., AnyArray], path: str | PathLike[str], keep: Sequence[str], run: Run
     ) -> int:
         """Write ``function(X)`` for all rows to a file, with the columns `keep`; the number of rows."""
         raise TypeError(
-            "Predictions are written for rows of files, such as sleek.Files. For rows in memory use predict."
+            "Predictions are written for rows of files, such as sleek.Files. For other rows use predict."
         )
+
+    # -- towards a fit
 
     def survey(self, kind: type[Outputs], run: Run) -> Survey:
         """One pass over targets and weights."""
@@ -209,12 +218,31 @@ class Rows(ABC):
         return EncodedRows(self, outputs, weighting, run)
 
     def in_memory(self, reads: str, n_rows: int, run: Run) -> ArrayRows:
-        """The rows of positive weight as arrays, for data that are small after all."""
+        """The rows of positive weight, of which there are `n_rows`, as arrays: for data small after all."""
         from sleek.rows.arrays import ArrayRows
 
-        blocks = self.map_reduce(lambda block: [block], run, reads=reads, features=True, n_rows=n_rows)
-        whole = RawBlock.joined(0, blocks)
-        return ArrayRows(whole.X, whole.y, whole.s, self.feature_names, self.flat_targets, whole.where)
+        X = np.empty((n_rows, self.n_features))
+
+        def task(block: RawBlock) -> list[RawBlock]:
+            if block.start + len(block) > n_rows:
+                raise _changed(n_rows, "more")
+            X[block.start : block.start + len(block)] = block.X
+            return [replace(block, X=None)]
+
+        parts = self.map_reduce(task, run, reads=reads, features=True, cutting=Cutting.of(n_rows))
+        sizes = [len(part) for part in parts]
+        if sum(sizes) < n_rows:
+            raise _changed(n_rows, sum(sizes))
+        numbers = np.concatenate([part.own_numbers() for part in parts])
+        return ArrayRows(
+            X,
+            joined_targets([part.y for part in parts]),
+            np.concatenate([part.s for part in parts]),
+            self.feature_names,
+            self.flat_targets,
+            joined_words([part.words for part in parts], sizes),
+            numbers,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,46 +263,56 @@ class EncodedRows(Source):
         return self.coding
 
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
+        sizes: list[int] = []
+
         def encoded(block: RawBlock) -> Sum:
+            sizes.append(len(block))
             s, copies = self.weighting.ready(block.s, self.coding.importance(block.y))
             return task(Block(block.start, block.X, self.coding.encode(block.y), s, copies))
 
-        return self.rows.map_reduce(
-            encoded, self.run, reads=self.coding.reads, features=True, n_rows=self.n_rows
+        found = self.rows.map_reduce(
+            encoded, self.run, reads=self.coding.reads, features=True, cutting=Cutting.of(self.n_rows)
         )
+        if sum(sizes) != self.n_rows:
+            raise _changed(self.n_rows, sum(sizes))
+        return found
 
 
-def cut(chunks: Iterable[RawBlock], size: int) -> Iterator[RawBlock]:
-    """Blocks of `size` rows, whatever the chunks; only the last one may have fewer."""
-    start, missing = 0, size
-    parts: list[RawBlock] = []
-    for chunk in chunks:
-        low = 0
-        while low < len(chunk):
-            high = min(len(chunk), low + missing)
-            whole = low == 0 and high == len(chunk)
-            parts.append(chunk if whole else chunk.take(0, np.arange(low, high)))
-            missing -= high - low
-            low = high
-            if missing == 0:
-                yield RawBlock.joined(start, parts)
-                start, missing, parts = start + size, size, []
-    if parts:
-        yield RawBlock.joined(start, parts)
+@dataclass(frozen=True, eq=False)
+class SomeFeatures(Rows):
+    """Another's rows with some of its features, in another order."""
+
+    rows: Rows
+    names: tuple[str, ...]
+    columns: list[int]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return self.names
+
+    @property
+    def n_features(self) -> int:
+        return len(self.names)
+
+    @property
+    def flat_targets(self) -> bool:
+        return self.rows.flat_targets
+
+    def chunks(self, reads: str | None, features: bool) -> Generator[RawBlock, None, None]:
+        with closing(self.rows._chunks(reads, features)) as chunks:
+            for chunk in chunks:
+                X = chunk.X[:, self.columns] if features else None
+                yield RawBlock(X, chunk.y, chunk.s, chunk.where)
 
 
-def _positive(chunks: Iterable[RawBlock]) -> Iterator[RawBlock]:
-    """The rows of positive weight."""
-    for chunk in chunks:
-        counts = chunk.s > 0
-        yield chunk if counts.all() else chunk.take(0, np.flatnonzero(counts))
+def _in_words(names: tuple[str, ...] | None, n_features: int) -> str:
+    if names is None:
+        return f"{n_features} features without names"
+    return f"the features {', '.join(map(repr, names))}"
 
 
-def _closing(chunks: Any) -> Any:
-    """A generator that is closed when the pass is over, however it ends; any other iterator is left alone."""
-    return closing(chunks) if hasattr(chunks, "close") else closing(_Nothing())
-
-
-class _Nothing:
-    def close(self) -> None:
-        pass
+def _changed(before: int, now: int | str) -> ValueError:
+    return ValueError(
+        f"The rows have changed since they were counted: {before} of them have had a positive weight, now it "
+        f"is {now}. A source must hand out the same rows whenever it is asked."
+    )

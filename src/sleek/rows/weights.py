@@ -1,12 +1,12 @@
 """What a weight means: how many observations a row stands for, and how much each of them matters.
 
-Whole numbers are counts: a row of weight 3 is three equal rows, and leaving one out leaves two. Anything else is
-an importance, as class weights are: leaving the row out leaves out all of it. Counts are taken in units of their
-greatest common divisor: rows that are all written down twice, or all have weight 100, are no more observations
-than rows that stand there once.
+Whole numbers are counts: a row of weight 3 is three equal rows, and leaving one out leaves two. Anything
+else is an importance, as class weights are: leaving the row out leaves out all of it. Counts are taken in
+units of their greatest common divisor: rows that are all written down twice, or all have weight 100, are no
+more observations than rows that stand there once.
 
-Weights are brought to a mean of one per observation, so that no setting depends on their unit; the scale that was
-divided out belongs to a penalty C that the user has fixed.
+Weights are brought to a mean of one per observation, so that no setting depends on their unit; the scale
+that was divided out belongs to a penalty C that the user has fixed.
 """
 
 from __future__ import annotations

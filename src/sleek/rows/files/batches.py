@@ -165,12 +165,12 @@ def _decoded(wanted: Wanted, origin: Origin, batch: Any) -> Chunk:
     if wanted.label is not None:
         labels = arrow_labels(wanted.label, origin, batch.column(wanted.label), wanted.source.is_csv)
     return Chunk(
-        n_rows=len(batch),
         origin=origin,
         X=[_floats(batch.column(name)) for name in wanted.features],
         Y=[_floats(batch.column(name)) for name in wanted.numbers],
         labels=labels,
         s=s,
+        numbers=origin.numbers(),
         batch=batch,
         kept=pa.Table.from_batches([batch]).select(wanted.kept.names).cast(wanted.kept),
     )

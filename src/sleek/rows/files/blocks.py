@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -14,6 +14,9 @@ import numpy as np
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.labels import Labels
+from sleek.rows.checked import all_finite
+from sleek.rows.cutting import Cut
+from sleek.rows.raw import joined_words
 from sleek.rows.rows import Progress
 
 AHEAD = 2  # chunks that are read before they are asked for
@@ -37,6 +40,12 @@ class Origin:
         left = np.flatnonzero(mask)
         return replace(self, kept=left if self.kept is None else self.kept[left])
 
+    def numbers(self) -> IntArray:
+        """The numbers of the chunk's rows among those of all files."""
+        if self.kept is None:
+            return np.arange(self.start, self.start + self.n_read)
+        return self.start + self.kept
+
     def where(self, rows: AnyArray | list[int]) -> str:
         """Words for some rows of the chunk."""
         rows = np.asarray(rows) if self.kept is None else self.kept[rows]
@@ -57,51 +66,22 @@ class Chunk:
     Y: list[AnyArray]
     labels: Labels | None
     s: FloatArray | None  # weights; None: all are 1
-    n_rows: int
+    numbers: IntArray  # of the rows among those of all files
     batch: Any  # the same rows as Arrow columns
     kept: Any  # an Arrow table of those columns that are handed on as they are
 
-
-@dataclass(frozen=True, eq=False)
-class Stretch:
-    """Rows lo … hi-1 of a chunk."""
-
-    chunk: Chunk
-    lo: int
-    hi: int
-
     def __len__(self) -> int:
-        return self.hi - self.lo
-
-    def s(self) -> FloatArray:
-        """The weights, (n,)."""
-        s = self.chunk.s
-        return np.ones(len(self)) if s is None else s[self.lo : self.hi]
+        return len(self.numbers)
 
 
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """The rows of a block, where they lie in the chunks."""
-
-    start: int  # number of the first row among those of positive weight
-    parts: list[Stretch]
-
-    def __len__(self) -> int:
-        return sum(len(part) for part in self.parts)
+class ColumnBlock(Cut[Chunk]):
+    """A block whose rows are parts of columns, to be filled in on a worker's thread."""
 
     @property
     def rows_read(self) -> int:
         """How many rows of the files had been read when the block's last chunk was."""
         origin = self.parts[-1].chunk.origin
         return origin.start + origin.n_read
-
-    def place(self, row: int) -> tuple[Origin, int]:
-        """The chunk's origin, and the row of the chunk, for a row of the block."""
-        for part in self.parts:
-            if row < len(part):
-                break
-            row -= len(part)
-        return part.chunk.origin, part.lo + row
 
     def X(self, names: tuple[str, ...]) -> FloatArray:
         """The features, (n, d), all of them finite."""
@@ -114,17 +94,25 @@ class Cut:
     def labels(self) -> Labels:
         """The class labels."""
         found = [part.chunk.labels[part.lo : part.hi] for part in self.parts if part.chunk.labels is not None]
-        return Labels.joined(found)
+        return found[0] if len(found) == 1 else Labels.joined(found)
 
-    def where(self, row: int) -> str:
-        """Words for a row of the block."""
-        origin, place = self.place(row)
-        return origin.where([place])
+    def s(self) -> FloatArray | None:
+        """The weights, (n,); None: all are 1."""
+        weights = [part.chunk.s[part.lo : part.hi] for part in self.parts if part.chunk.s is not None]
+        return np.concatenate(weights) if weights else None
 
-    def s(self) -> FloatArray:
-        """The weights, (n,)."""
-        weights = [part.s() for part in self.parts]
-        return weights[0] if len(weights) == 1 else np.concatenate(weights)
+    def numbers(self) -> IntArray:
+        """The rows' numbers among those of all files, (n,)."""
+        return np.concatenate([part.chunk.numbers[part.lo : part.hi] for part in self.parts])
+
+    def where(self) -> Callable[[int], str]:
+        """Words for a row of the block, which keep nothing of what was read alive."""
+
+        def words(origin: Origin, lo: int) -> Callable[[int], str]:
+            return lambda row: origin.where([lo + row])
+
+        parts = [words(part.chunk.origin, part.lo) for part in self.parts]
+        return joined_words(parts, [len(part) for part in self.parts])
 
     def kept(self) -> Any:
         """The columns that are handed on as they are, as an Arrow table."""
@@ -140,9 +128,7 @@ class Cut:
             for j, array in enumerate(arrays):
                 filled[row : row + len(part), j] = array[part.lo : part.hi]
             row += len(part)
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = filled.sum()  # finite if all are, unless it overflows: then it is worth a closer look
-        if not np.isfinite(total) and not np.isfinite(filled).all():
+        if not all_finite(filled):
             self._report(names, filled)
         return filled
 
@@ -162,24 +148,6 @@ class Cut:
                     f"{origin.where(part.lo + rows)}. Fill in a number, or leave the rows or the column out."
                 )
             row += len(part)
-
-
-def cut(chunks: Iterator[Chunk], size: int) -> Iterator[Cut]:
-    """Blocks of `size` rows, whatever the chunks; only the last one may have fewer."""
-    start, missing = 0, size
-    parts: list[Stretch] = []
-    for chunk in chunks:
-        lo = 0
-        while lo < chunk.n_rows:
-            hi = min(chunk.n_rows, lo + missing)
-            parts.append(Stretch(chunk, lo, hi))
-            missing -= hi - lo
-            lo = hi
-            if missing == 0:
-                yield Cut(start, parts)
-                start, missing, parts = start + size, size, []
-    if parts:
-        yield Cut(start, parts)
 
 
 def read_ahead(chunks: Generator[Chunk, None, None]) -> Generator[Chunk, None, None]:
@@ -202,7 +170,7 @@ def read_ahead(chunks: Generator[Chunk, None, None]) -> Generator[Chunk, None, N
 def each_block(
     chunks: Generator[Chunk, None, None],
     size: int,
-    function: Callable[[Cut], Result],
+    function: Callable[[ColumnBlock], Result],
     workers: Workers,
     progress: Progress | None = None,
     n_total: int | None = None,
@@ -213,7 +181,7 @@ def each_block(
     """
     done = 0
     with closing(read_ahead(chunks)) as ahead:
-        todo = cut(ahead, size)
+        todo = ColumnBlock.each(ahead, size)
         with closing(workers.map(lambda block: (function(block), block.rows_read), todo)) as results:
             for result, rows_read in results:
                 if progress is not None and rows_read > done:

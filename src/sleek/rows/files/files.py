@@ -8,11 +8,15 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from sleek._runtime.packages import need
 from sleek._runtime.sums import Sum
-from sleek._runtime.types import AnyArray
+from sleek._runtime.types import AnyArray, IntArray
+from sleek.rows.cutting import TARGETS, Cutting
 from sleek.rows.files.layout import FileLayout, inspect, list_files
-from sleek.rows.rows import RawBlock, Rows, Run
+from sleek.rows.raw import RawBlock
+from sleek.rows.rows import Rows, Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +157,20 @@ class Files(Rows):
         *,
         reads: str | None,
         features: bool,
-        n_rows: int | None = None,
+        cutting: Cutting = TARGETS,
     ) -> Sum:
         from sleek.rows.files.passes import map_reduce
 
-        return map_reduce(self, task, run, reads, features, n_rows)
+        found = map_reduce(self, task, run, reads, features, cutting)
+        if found is None:
+            raise ValueError(self._no_rows())
+        return found
+
+    def originals(self, numbers: IntArray, reads: str) -> tuple[IntArray, IntArray]:
+        from sleek.rows.files.passes import own_numbers
+
+        own = numbers if self.weight is None else own_numbers(self, numbers)
+        return own, np.arange(len(numbers))
 
     def evaluations(self, function: Callable[..., AnyArray], run: Run) -> Generator[AnyArray, None, None]:
         from sleek.rows.files.passes import predictions
@@ -172,37 +185,32 @@ class Files(Rows):
 
         return write_predictions(self, function, path, keep=keep, run=run)
 
-    def check_columns(self, reads: str | None, features: bool) -> None:
-        """The columns that are to be read can be what they are read as."""
-        if reads == "labels":
-            self.check_label()
-        elif reads == "numbers":
-            self.check_targets()
-        if features or reads is not None:
-            self.check_features()
+    def check_columns(self, reads: str | None) -> None:
+        """Features, and targets and weights if they are read, can be what they are read as.
 
-    def check_features(self) -> None:
-        """Every feature is a column of numbers in every file; what a CSV file has is seen when it is read."""
+        Every column must be of one kind in every file; what a CSV file has is seen when it is read.
+        """
+        if reads == "labels":
+            self._check_label()
+        elif reads == "numbers":
+            self._check_targets()
+        if reads is not None and self.weight is not None:
+            self._check_number(self.weight, "the weight")
         for name in self.features:
             _same_kind(self.tables, name)
             self._check_number(name, "a feature", " or leave it out of `columns`")
 
-    def check_targets(self) -> tuple[str, ...]:
-        """The target columns, at least one, if they hold numbers; so must the weights."""
+    def _check_targets(self) -> None:
         if not self.targets:
             raise ValueError("A target column is needed here: Files(..., target=...), got None.")
-        self._check_weight()
         for name in self.targets:
             self._check_number(name, "a target of regression")
-        return self.targets
 
-    def check_label(self) -> str:
-        """The one target column, if its values can be class labels; weights must be numbers."""
+    def _check_label(self) -> None:
         if len(self.targets) != 1:
             raise ValueError(
                 f"A classifier needs one target column: Files(..., target=...), got {self.target!r}."
             )
-        self._check_weight()
         (name,) = self.targets
         for table in self.tables:
             column = table.column(name)
@@ -211,11 +219,6 @@ class Files(Rows):
                     f"Column {name!r} of {table.path} must hold numbers or text to be class labels, "
                     f"but is of type {column.type}."
                 )
-        return name
-
-    def _check_weight(self) -> None:
-        if self.weight is not None:
-            self._check_number(self.weight, "the weight")
 
     def _check_number(self, name: str, role: str, otherwise: str = "") -> None:
         for table in self.tables:
@@ -225,6 +228,14 @@ class Files(Rows):
                     f"Column {name!r} of {table.path} must hold numbers to be {role}, but is of type "
                     f"{column.type}. Turn it into numbers{otherwise}."
                 )
+
+    def _no_rows(self) -> str:
+        if self.weight is None or self.n_rows == 0:
+            return f"There are no rows in {self.named_files}: there is nothing to learn from."
+        return (
+            f"No row of {self.named_files} has a weight above 0 in column {self.weight!r}: "
+            "there is nothing to learn from."
+        )
 
     def __repr__(self) -> str:
         files = f"{len(self.tables)} file" + ("s" if len(self.tables) > 1 else "")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from glob import glob, has_magic
 from os import PathLike, fspath
 from pathlib import Path
@@ -54,9 +56,14 @@ class FileLayout:
     def is_csv(self) -> bool:
         return self.path.lower().endswith(CSV)
 
+    @cached_property
+    def repeated(self) -> frozenset[str]:
+        """Names that several columns have."""
+        return frozenset(name for name, count in Counter(self.names).items() if count > 1)
+
     def column(self, name: str) -> ColumnType:
         """The column of this name, or a sentence that lists those there are."""
-        if self.names.count(name) > 1:
+        if name in self.repeated:
             raise ValueError(f"There must be one column {name!r}, but {self.path} has several of this name.")
         if name not in self.columns:
             there = ", ".join(repr(column) for column in self.columns)

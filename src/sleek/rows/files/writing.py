@@ -12,7 +12,7 @@ from sleek._runtime.atomic import appears_when_complete
 from sleek._runtime.types import AnyArray
 from sleek.rows.files.files import Files
 from sleek.rows.files.layout import CSV, check_suffix
-from sleek.rows.files.predicting import predictions
+from sleek.rows.files.passes import predictions
 from sleek.rows.rows import Run
 
 PREDICTION = "prediction"
@@ -54,8 +54,9 @@ def write_predictions(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     pq.write_table(pa.table({"id": [7, 8], "a": [1.0, 2.0]}), f"{folder}/rows.parquet")
     ...     rows = Files(f"{folder}/rows.parquet", columns=["a"])
-    ...     n = write_predictions(rows, lambda X: 10 * X[:, 0], f"{folder}/out.parquet", keep=["id"], run=Run())
-    ...     pq.read_table(f"{folder}/out.parquet").to_pylist()
+    ...     out = f"{folder}/out.parquet"
+    ...     n = write_predictions(rows, lambda X: 10 * X[:, 0], out, keep=["id"], run=Run())
+    ...     pq.read_table(out).to_pylist()
     [{'id': 7, 'prediction': 10.0}, {'id': 8, 'prediction': 20.0}]
     """
     target = Path(path)

@@ -1,0 +1,102 @@
+"""Checks of what a source hands out: tasks get finite floats, class labels and positive weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sleek._runtime.types import AnyArray, FloatArray
+from sleek.outputs.labels import Labels
+from sleek.rows.raw import RawBlock
+
+
+def that_count(chunks: Iterable[RawBlock]) -> Iterator[RawBlock]:
+    """The rows of positive weight."""
+    for chunk in chunks:
+        if chunk.s.shape != (len(chunk),):
+            raise ValueError(f"Weights must be a 1D array, got shape {chunk.s.shape} for {len(chunk)} rows.")
+        bad = np.flatnonzero(~((chunk.s >= 0) & (chunk.s < np.inf)))
+        if len(bad):
+            raise ValueError(
+                f"Weights must be finite and not negative, got {chunk.s[bad[0]]} in "
+                f"{chunk.words(int(bad[0]))}. A weight of 0 leaves a row out."
+            )
+        counts = chunk.s > 0
+        yield chunk if counts.all() else chunk.take(np.flatnonzero(counts))
+
+
+def ready(
+    block: RawBlock, reads: str | None, n_features: int | None, names: Sequence[str] | None
+) -> RawBlock:
+    """The block as tasks get it: floats, or labels, checked. `n_features` is None if none were asked for."""
+    X = None if n_features is None else _checked_features(block, n_features, names)
+    y: Any = None
+    if reads == "labels":
+        y = _checked_labels(block)
+    elif reads == "numbers":
+        y = _checked_numbers(block)
+    return replace(block, X=X, y=y)
+
+
+def _checked_features(block: RawBlock, n_features: int, names: Sequence[str] | None) -> FloatArray:
+    if block.X is None or block.X.shape != (len(block), n_features):
+        got = None if block.X is None else f"shape {block.X.shape}"
+        raise ValueError(f"Features must have shape ({len(block)}, {n_features}), got {got}.")
+    X = np.ascontiguousarray(block.X, dtype=np.float64)
+    if not all_finite(X):
+        row, column = (int(numbers[0]) for numbers in np.nonzero(~np.isfinite(X)))
+        feature = f"number {column}" if names is None else repr(names[column])
+        raise ValueError(
+            f"Features must be finite numbers, but feature {feature} is {X[row, column]} in "
+            f"{block.words(row)}. Fill in a number, or leave the row or the feature out."
+        )
+    return X
+
+
+def _checked_labels(block: RawBlock) -> Labels:
+    if isinstance(block.y, Labels):
+        return block.y
+    y = _targets(block)
+    if y.ndim != 1:
+        raise ValueError(f"Class labels must be a 1D array, got shape {y.shape}.")
+    missing = _first_missing(y)
+    if missing is not None:
+        raise ValueError(
+            f"There must be a class label in every row, but there is {y[missing]} in {block.words(missing)}."
+        )
+    return Labels.of(y)
+
+
+def _first_missing(labels: AnyArray) -> int | None:
+    """The first row whose label is None or NaN."""
+    if labels.dtype.kind not in "fO":
+        return None
+    return next((row for row, label in enumerate(labels.tolist()) if label is None or label != label), None)
+
+
+def _checked_numbers(block: RawBlock) -> FloatArray:
+    y = np.ascontiguousarray(_targets(block).reshape(len(block), -1), dtype=np.float64)
+    if not all_finite(y):
+        row, column = (int(numbers[0]) for numbers in np.nonzero(~np.isfinite(y)))
+        raise ValueError(
+            f"Targets must be finite numbers, got {y[row, column]} in {block.words(row)}. "
+            "Fill in a number, or leave the row out."
+        )
+    return y
+
+
+def _targets(block: RawBlock) -> AnyArray:
+    if block.y is None:
+        raise ValueError("The rows have no targets: there is nothing to learn from.")
+    targets: AnyArray = block.y
+    return targets
+
+
+def all_finite(values: FloatArray) -> bool:
+    """Whether all are; their sum is, unless it overflows: then it is worth a closer look."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum()
+    return bool(np.isfinite(total) or np.isfinite(values).all())
