@@ -2,12 +2,13 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import zoo
 
-from sleek import Units
+from sleek import Expansion, Units
 from sleek.export import to_c
 from sleek.export.c_text import comment, string
 
@@ -43,9 +44,9 @@ def compile_and_run(folder, header, main, data, flags=FLAGS):
 
 def run(folder, model, X, dtype):
     """The outputs and, for classifiers, the class codes by the exported header."""
-    k, classifies = len(model.b), model.classes is not None
+    k, classifies = len(model.b), zoo.classifies(model)
     if not classifies:
-        compute = "y[0] = model_predict(x);" if model.flat else "model_predict(x, y);"
+        compute = "y[0] = model_predict(x);" if model.outputs.flat else "model_predict(x, y);"
     else:
         compute = "y[0] = model_decision(x);" if k == 1 else "model_decision(x, y);"
         compute += f" y[{k}] = model_predict(x);"
@@ -63,7 +64,7 @@ def test_double_is_the_model_to_twelve_digits(tmp_path, basis, task):
     Y, codes = run(tmp_path, model, X, "float64")
     assert np.max(np.abs(Y - zoo.outputs(model, X)) / zoo.scale(model, X)) < 1e-12
     if codes is not None:
-        np.testing.assert_array_equal(model.classes[codes], model.predict(X))
+        np.testing.assert_array_equal(model.outputs.classes[codes], model.predict(X))
 
 
 @needs_compiler
@@ -77,7 +78,7 @@ def test_single_is_the_model_to_five_digits(tmp_path, basis, task):
         best = np.sort(np.column_stack([expected, -expected]) if expected.shape[1] == 1 else expected, axis=1)
         clear = best[:, -1] - best[:, -2] > 2e-5 * scale.max(axis=1)
         assert clear.mean() > 0.99
-        np.testing.assert_array_equal(model.classes[codes][clear], model.predict(X)[clear])
+        np.testing.assert_array_equal(model.outputs.classes[codes][clear], model.predict(X)[clear])
 
 
 @needs_compiler
@@ -89,6 +90,25 @@ def test_it_needs_nothing_but_the_mathematical_library(tmp_path, task):
     subprocess.run([COMPILER, *FLAGS[:1], "-Os", "-c", "main.c"], cwd=tmp_path, check=True)
     names = subprocess.run(["nm", "-u", "main.o"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert set(names.stdout.split()) - {"U"} <= {"exp", "_GLOBAL_OFFSET_TABLE_"}
+
+
+@needs_compiler
+@pytest.mark.parametrize("basis", ["sigmoidal", *zoo.MIXED])
+def test_one_array_may_be_both_row_and_answer(tmp_path, basis):
+    model, X = zoo.handmade(basis, labels=(0, 1, 2)), np.random.default_rng(0).normal(size=(9, 3))
+    main = """#include <stdio.h>
+#include "model.h"
+int main(void) {
+    double x[3];
+    while (fread(x, sizeof x, 1, stdin) == 1) {
+        model_decision(x, x);
+        fwrite(x, sizeof x, 1, stdout);
+    }
+    return 0;
+}
+"""
+    raw = compile_and_run(tmp_path, to_c(model), main, X.tobytes())
+    np.testing.assert_allclose(np.frombuffer(raw).reshape(9, 3), zoo.outputs(model, X), rtol=1e-12)
 
 
 LABELS = [
@@ -105,7 +125,7 @@ LABELS = [
 @pytest.mark.parametrize("labels", LABELS, ids=str)
 def test_labels_of_any_kind_are_constants(tmp_path, labels):
     model = zoo.handmade(labels=labels)
-    texts = isinstance(model.classes.tolist()[0], str)
+    texts = isinstance(model.outputs.classes.tolist()[0], str)
     main = """#include <stdio.h>
 #include "model.h"
 int main(void) {
@@ -116,17 +136,19 @@ int main(void) {
 """
     if texts:
         raw = compile_and_run(tmp_path, to_c(model), main % 'printf("%s|", model_labels[i])', b"")
-        assert raw.decode("utf-8").split("|")[:-1] == model.classes.tolist()
+        assert raw.decode("utf-8").split("|")[:-1] == model.outputs.classes.tolist()
     else:
         say = "fwrite(&model_labels[i], sizeof model_labels[i], 1, stdout)"
         raw = compile_and_run(tmp_path, to_c(model), main % say, b"")
-        kind = model.classes.dtype if model.classes.dtype.kind in "uf" else np.int64
-        assert np.frombuffer(raw, dtype=kind).tolist() == [label + 0 for label in model.classes.tolist()]
+        kind = model.outputs.classes.dtype if model.outputs.classes.dtype.kind in "uf" else np.int64
+        assert np.frombuffer(raw, dtype=kind).tolist() == [
+            label + 0 for label in model.outputs.classes.tolist()
+        ]
 
 
 @needs_compiler
 def test_not_a_number_is_no_class(tmp_path):
-    for basis in zoo.BASES:
+    for basis in zoo.BASES + zoo.MIXED:
         for labels in [(0, 1), (0, 1, 2)]:
             model = zoo.handmade(basis, labels)
             X = np.array([[0.0, np.nan, 0.0], [0.0, 0.0, 0.0]])
@@ -203,7 +225,7 @@ def test_precisions_are_checked(dtype):
 def test_numbers_too_large_for_single_precision_are_refused():
     model = zoo.handmade()
     large = Units({"centers": 1e39 * np.ones((2, 3)), "shapes": np.ones((2, 3))})
-    model = type(model)(model.basis, large, model.theta, model.b, 1.0, model.classes, True)
+    model = replace(model, expansion=Expansion.of(model.parts[0].basis, large))
     assert "e+39" in to_c(model, "float64")
     with pytest.raises(ValueError, match=r"`centers` has numbers up to 1e\+39, too large for float32"):
         to_c(model, "float32")

@@ -2,12 +2,14 @@
 
 import re
 import sqlite3
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import zoo
 
 from sleek.export import to_sql
+from sleek.tables.columns import CategoryColumn, Inputs
 
 duckdb = pytest.importorskip("duckdb")
 ENGINES = ("duckdb", "sqlite")
@@ -49,7 +51,7 @@ def run(engine, model, X, **options):
     text = to_sql(model, engine, keep=["id"], scores=True, **options)
     names = model.feature_names or [f"x{i}" for i in range(X.shape[1])]
     found = query(engine, text, dict(zip(names, X.T.tolist(), strict=True)))
-    if model.classes is None:
+    if not zoo.classifies(model):
         return None, np.array([row[1:] for row in found])
     return [row[1] for row in found], np.array([row[2:] for row in found], dtype=float)
 
@@ -91,7 +93,7 @@ def test_columns_of_a_table_are_read_raw(engine, labels):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("labels", [(0, 1), (0, 1, 2)])
-@pytest.mark.parametrize("basis", zoo.BASES)
+@pytest.mark.parametrize("basis", zoo.BASES + zoo.MIXED)
 def test_a_gap_gives_no_prediction(engine, labels, basis):
     skip_without_exp(engine, basis)
     model = zoo.handmade(basis, labels)
@@ -100,6 +102,28 @@ def test_a_gap_gives_no_prediction(engine, labels, basis):
         engine, to_sql(model, engine, keep=["id"]), {"x0": [gap, 0.1], "x1": [0.0, 0.2], "x2": [0.0, 0.3]}
     )
     assert [row[1] for row in found] == [None, model.predict(np.array([[0.1, 0.2, 0.3]]))[0]]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("basis", ["robust_rbf", "box", "box+robust_rbf"])
+def test_terms_that_are_always_0_are_left_out_and_gaps_still_seen(engine, basis):
+    """A feature that no unit uses, and one that the first unit alone does not use."""
+    skip_without_exp(engine, basis)
+    full = zoo.handmade(basis, None)
+    used = np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 1.0]])
+
+    def idle(part):
+        return part.units.map(
+            lambda name, array: array * used if name in ("shapes", "below", "above") else array
+        )
+
+    model = replace(full, expansion=full.expansion.map(idle))
+    assert len(to_sql(model, engine)) < 0.9 * len(to_sql(full, engine))
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    np.testing.assert_allclose(run(engine, model, X)[1], zoo.outputs(model, X), rtol=1e-12)
+    for place in range(3):
+        columns = {f"x{i}": [None if i == place else 0.5] for i in range(3)}
+        assert query(engine, to_sql(model, engine, keep=["id"]), columns) == [(0, None)]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -131,7 +155,7 @@ def test_kept_columns_may_be_called_like_ours(engine):
 def test_large_models_stay_within_the_depth_that_engines_allow(engine):
     skip_without_exp(engine, "robust_rbf")
     model = zoo.handmade("robust_rbf", None, d=1200, m=2)
-    X = model.units["centers"] + 1e-3 * np.random.default_rng(0).normal(size=(2, 1200))
+    X = model.parts[0].units["centers"] + 1e-3 * np.random.default_rng(0).normal(size=(2, 1200))
     np.testing.assert_allclose(run(engine, model, X)[1], zoo.outputs(model, X), rtol=1e-9)
 
 
@@ -149,6 +173,11 @@ def test_postgres_text():
     assert re.search(r"CASE WHEN -t\.sleek_z0 < -600 THEN 0 ELSE exp\(-t\.sleek_z0\) END AS sleek_u0", text)
     assert 'FROM "my schema"."t" AS t' in text
     assert "greatest(" in to_sql(zoo.handmade("simplex", (1, 2, 3)), "postgres")
+    inputs = Inputs((CategoryColumn("code", ("1", "2", "true")),))
+    text = to_sql(zoo.handmade(feature_names=inputs.feature_names, inputs=inputs), "postgres")
+    assert "CASE WHEN CAST(pg_typeof(t.\"code\") AS TEXT) IN ('real', 'double precision') THEN NULL" in text
+    assert "WHEN t.sleek_c0 = '1' OR t.sleek_n0 = 1.0e0 THEN CAST(1 AS DOUBLE PRECISION)" in text
+    assert "WHEN t.sleek_c0 = 'true' THEN" in text
 
 
 def test_an_unknown_column_is_an_error_in_sqlite_too():

@@ -1,17 +1,20 @@
-"""Models of every basis and task for the tests of saving, exporting and explaining."""
+"""Models of every basis and task, and of two bases at once, for tests of saving, exporting, explaining."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
-from sleek import KernelModel, LowRankLSSVC, LowRankLSSVR, Units
+from sleek import ClassOutputs, Expansion, KernelModel, LowRankLSSVC, LowRankLSSVR, NumberOutputs, Part
 from sleek.bases import known_bases
 from sleek.tables.columns import CategoryColumn, Inputs, NumberColumn
 
-BASES = ("gaussian_rbf", "robust_rbf", "sigmoidal", "simplex")
+BASES = ("box", "gaussian_rbf", "robust_rbf", "sigmoidal", "simplex")
+MIXED = ("gaussian_rbf+sigmoidal", "box+robust_rbf")
+SMOOTH = ("gaussian_rbf", "sigmoidal", "gaussian_rbf+sigmoidal")
 TASKS = ("binary", "classes", "number", "numbers")
 D, ROWS = 5, 400
-CASES = [(basis, task) for basis in BASES for task in TASKS]
+CASES = [(basis, task) for basis in BASES + MIXED for task in TASKS]
 INPUTS = Inputs(
     (
         NumberColumn("age", fill=41.5),
@@ -46,8 +49,19 @@ def fitted(basis, task):
     return kind(8, basis=basis, C=10.0, shape=shape, random_state=0).fit(X[:200], y[:200])
 
 
+@cache
 def model(basis, task):
-    return fitted(basis, task).model_
+    """A fitted model; of several bases, joined by "+", the mean of their models."""
+    models = [fitted(name, task).model_ for name in basis.split("+")]
+    if len(models) == 1:
+        return models[0]
+    return KernelModel(
+        expansion=Expansion(tuple(part for one in models for part in one.parts)),
+        theta=np.concatenate([one.theta for one in models]) / len(models),
+        b=np.mean([one.b for one in models], axis=0),
+        C=10.0,
+        outputs=models[0].outputs,
+    )
 
 
 def test_rows(task):
@@ -55,6 +69,10 @@ def test_rows(task):
 
 
 test_rows.__test__ = False
+
+
+def classifies(model):
+    return isinstance(model.outputs, ClassOutputs)
 
 
 def scale(model, X):
@@ -68,23 +86,28 @@ def outputs(model, X):
 
 
 def handmade(basis="gaussian_rbf", labels=(0, 1), d=3, m=2, seed=0, **more):
-    """A model without training, with any labels (None for regression)."""
+    """A model without training, with any labels (None: a number); bases joined by "+" have m units each."""
     rng = np.random.default_rng(seed)
-    made = known_bases()[basis]()
-    units = made.start(rng.normal(size=(m, d)), 0.5, rng)
-    units = made.project(units.map(lambda _, array: array + 0.1 * rng.normal(size=array.shape)))
-    classes = None if labels is None else np.array(labels)
-    k = 1 if classes is None or len(classes) == 2 else len(classes)
+    parts = tuple(_part(known_bases()[name](), d, m, rng) for name in basis.split("+"))
+    k = 1 if labels is None or len(labels) == 2 else len(labels)
+    kind = NumberOutputs(np.zeros(k), np.ones(k)) if labels is None else ClassOutputs(np.array(labels))
     return KernelModel(
-        basis=made,
-        units=Units(dict(units.arrays)),
-        theta=rng.normal(size=(m, k)),
+        expansion=Expansion(parts),
+        theta=rng.normal(size=(m * len(parts), k)),
         b=0.1 * rng.normal(size=k),
         C=10.0,
-        classes=classes,
-        flat=k == 1,
-        **more,
+        **{"outputs": kind, **more},
     )
+
+
+def with_basis(model, basis):
+    """The same units taken for those of another basis."""
+    return replace(model, expansion=Expansion.of(basis, model.parts[0].units))
+
+
+def _part(basis, d, m, rng):
+    units = basis.start(rng.normal(size=(m, d)), 0.5, rng)
+    return Part(basis, basis.project(units.map(lambda _, array: array + 0.1 * rng.normal(size=array.shape))))
 
 
 def with_inputs(basis="gaussian_rbf", labels=("no", "yes")):

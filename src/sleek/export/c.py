@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,20 +13,26 @@ from sleek.bases.formula import Expression, expression
 from sleek.export.c_inputs import RowType
 from sleek.export.c_text import C_KEYWORDS, comment, literal, string
 from sleek.export.common import (
-    arrays_of,
+    Choice,
+    Numbers,
+    PartFormula,
+    answer_of,
     bare,
     call,
     check_dtype,
     check_name,
-    feature_names,
-    formula_of,
-    labels_of,
-    task,
+    narrowed,
+    parts_of,
     title,
 )
 from sleek.model.kernel_model import KernelModel
 
 NAMES = ("row", "features", "labels", "larger", "outputs", "decision", "predict")  # beside the arrays'
+LARGER = """static inline {real} {name}_larger({real} a, {real} b) {{
+    return a > b || a != a ? a : b; /* not a number stays so */
+}}
+
+"""
 
 
 def to_c(model: KernelModel, dtype: DTypeLike = "float64", name: str = "model") -> str:
@@ -54,46 +60,49 @@ def to_c(model: KernelModel, dtype: DTypeLike = "float64", name: str = "model") 
     >>> [line for line in text.splitlines() if line.startswith("static inline int")]
     ['static inline int ripley_predict(const float x[2]) {']
     """
-    formula, dtype = formula_of(model), check_dtype(dtype)
+    dtype, answer = check_dtype(dtype), answer_of(model)
     check_name(name, C_KEYWORDS)
     real = "double" if dtype == np.float64 else "float"
-    arrays = arrays_of(model, dtype)
-    units = {key: arrays[key] for key in model.units.arrays}
+    parts = parts_of(model, dtype)
+    arrays = {key: array.T for part in parts for key, array in part.named().items()}
+    arrays |= {"theta": narrowed("theta", model.theta, dtype), "b": narrowed("b", model.b, dtype)}
     row = None if model.inputs is None else RowType(model.inputs, name, real, dtype, [*NAMES, *arrays])
-    sizes = {"N_FEATURES": model.n_features, "N_UNITS": len(model.units), "N_OUTPUTS": len(model.b)}
-    if model.classes is not None:
-        sizes["N_CLASSES"] = len(model.classes)
+    sizes = {"N_FEATURES": model.n_features, "N_UNITS": model.n_units, "N_OUTPUTS": len(model.b)}
+    labels = answer.labels if isinstance(answer, Choice) else ()
     upper = name.upper()
-    parts = [
-        _about(model),
+    texts = [
+        _about(model, labels),
         f"#ifndef {upper}_H\n#define {upper}_H\n\n#include <math.h>",
-        "\n".join(f"#define {upper}_{key} {size}" for key, size in sizes.items()),
+        "\n".join(f"#define {upper}_{key} {size}" for key, size in (sizes | _n_classes(labels)).items()),
         *([] if row is None else [row.declaration()]),
-        *([] if model.classes is None else [_labels(labels_of(model), name)]),
-        *(_constant(f"{name}_{key}", array.T, real) for key, array in units.items()),
-        *(_constant(f"{name}_{key}", arrays[key], real) for key in ("theta", "b")),
-        _outputs(model, formula.term, expression(formula.start), formula.profile, name, real, arrays),
+        *([_labels(labels, name)] if labels else []),
+        *(_constant(f"{name}_{key}", array, real) for key, array in arrays.items()),
+        _outputs(model, parts, name, real),
         *([] if row is None else [row.conversion()]),
-        *_functions(model, name, real, row),
+        *_functions(model, answer, name, real, row),
         f"#endif /* {upper}_H */\n",
     ]
-    return "\n\n".join(parts)
+    return "\n\n".join(texts)
 
 
-def _about(model: KernelModel) -> str:
-    names = feature_names(model) if model.inputs is None else ()
+def _n_classes(labels: tuple[Any, ...]) -> dict[str, int]:
+    return {"N_CLASSES": len(labels)} if labels else {}
+
+
+def _about(model: KernelModel, labels: tuple[Any, ...]) -> str:
+    names = model.names_of_features if model.inputs is None else ()
     takes = f"{model.n_features} finite numbers" if model.inputs is None else "a row of a table"
     lines = [
         f"/* {title(model)} C99, needs math.h alone.",
-        f" * It predicts {task(model)} from {takes}.",
+        f" * It predicts {model.outputs.describe()} from {takes}.",
         *(f" *   x[{i}]: {comment(feature)}" for i, feature in enumerate(names)),
-        *(f" *   class {i}: {comment(repr(label))}" for i, label in enumerate(labels_of(model))),
+        *(f" *   class {i}: {comment(repr(label))}" for i, label in enumerate(labels)),
         " */",
     ]
     return "\n".join(lines)
 
 
-def _labels(labels: list[Any], name: str) -> str:
+def _labels(labels: tuple[Any, ...], name: str) -> str:
     """The labels as an array of the simplest type that holds them."""
     if isinstance(labels[0], str):
         kind, words = "char *const", [string(label) for label in labels]
@@ -120,89 +129,103 @@ def _constant(name: str, array: AnyArray, real: str) -> str:
     return f"static const {real} {name}{dimensions} = {{{body}}};"
 
 
-def _outputs(
-    model: KernelModel,
-    term: Expression,
-    start: Expression,
-    profile: Expression,
-    name: str,
-    real: str,
-    arrays: Mapping[str, AnyArray],
-) -> str:
+def _outputs(model: KernelModel, parts: list[PartFormula], name: str, real: str) -> str:
     """The function that all others call: every unit once, added to every output.
 
     Units run in the innermost loop, where nothing waits for the sum before: about twice as fast as features.
+    All x are read before the first y is written: a caller may use one array for both.
     """
-    suffix, dtype = ("f" if real == "float" else ""), arrays["b"].dtype
-    operators: dict[str, Callable[..., str]] = {
-        "add": "({} + {})".format,
-        "subtract": "({} - {})".format,
-        "multiply": "({} * {})".format,
-        "negate": "(-{})".format,
-        "absolute": call(f"fabs{suffix}"),
-        "exp": call(f"exp{suffix}"),
-        "tanh": call(f"tanh{suffix}"),
-        "maximum": call(f"{name}_larger"),
-    }
-
-    def leaf(value: str | float) -> str:
-        if isinstance(value, float):
-            return literal(value, dtype)
-        if value in ("x", "z"):
-            return {"x": "x[i]", "z": "z[j]"}[value]
-        return f"{name}_{value}[i][j]" if arrays[value].ndim == 2 else f"{name}_{value}[j]"
-
-    def say(what: Expression) -> str:
-        return bare(what.fold(leaf, operators))
-
-    larger = (
-        f"static inline {real} {name}_larger({real} a, {real} b) {{\n"
-        "    return a > b ? a : b; /* not a number stays so */\n}\n\n"
-    )
-    body = say(profile)
-    helper = larger if f"{name}_larger" in body else ""
-    m, d, k = len(model.units), model.n_features, len(model.b)
+    m, k = model.n_units, len(model.b)
+    said = [_Words(part, name, real) for part in parts]
+    sums = "\n".join(words.sums(model.n_features) for words in said)
+    units = "\n".join(words.units(k) for words in said)
+    helper = LARGER.format(name=name, real=real) if f"{name}_larger" in sums + units else ""
     return f"""{helper}static inline void {name}_outputs(const {real} *x, {real} *y) {{
     {real} z[{m}];
     int i, j, k;
-    for (j = 0; j < {m}; ++j) z[j] = {say(start)};
-    for (i = 0; i < {d}; ++i)
-        for (j = 0; j < {m}; ++j) z[j] += {say(term)};
+{sums}
     for (k = 0; k < {k}; ++k) y[k] = {name}_b[k];
-    for (j = 0; j < {m}; ++j) {{
-        const {real} unit = {body};
-        for (k = 0; k < {k}; ++k) y[k] += {name}_theta[j][k] * unit;
-    }}
+{units}
 }}"""
 
 
-def _functions(model: KernelModel, name: str, real: str, row: RowType | None) -> list[str]:
+class _Words:
+    """The loops over one part's units."""
+
+    def __init__(self, part: PartFormula, name: str, real: str) -> None:
+        suffix = "f" if real == "float" else ""
+        self.part, self.name, self.real = part, name, real
+        self.j = f"{part.first} + j" if part.first else "j"  # its units among those of all parts
+        self.dtype = np.dtype(np.float32 if suffix else np.float64)
+        self.operators: dict[str, Callable[..., str]] = {
+            "add": "({} + {})".format,
+            "subtract": "({} - {})".format,
+            "multiply": "({} * {})".format,
+            "negate": "(-{})".format,
+            "absolute": call(f"fabs{suffix}"),
+            "exp": call(f"exp{suffix}"),
+            "tanh": call(f"tanh{suffix}"),
+            "maximum": call(f"{name}_larger"),
+        }
+
+    def leaf(self, value: str | float) -> str:
+        if isinstance(value, float):
+            return literal(value, self.dtype)
+        if value in ("x", "z"):
+            return {"x": "x[i]", "z": f"z[{self.j}]"}[value]
+        place = "[i][j]" if self.part.arrays[value].ndim == 2 else "[j]"
+        return f"{self.name}_{value}{self.part.suffix}{place}"
+
+    def say(self, what: Expression) -> str:
+        return bare(what.fold(self.leaf, self.operators))
+
+    def sums(self, d: int) -> str:
+        """z = start + Σ term of every unit."""
+        m, formula = len(self.part), self.part.formula
+        return f"""    for (j = 0; j < {m}; ++j) z[{self.j}] = {self.say(expression(formula.start))};
+    for (i = 0; i < {d}; ++i)
+        for (j = 0; j < {m}; ++j) z[{self.j}] += {self.say(formula.term)};"""
+
+    def units(self, k: int) -> str:
+        """Every unit's value, added to the outputs."""
+        return f"""    for (j = 0; j < {len(self.part)}; ++j) {{
+        const {self.real} unit = {self.say(self.part.formula.profile)};
+        for (k = 0; k < {k}; ++k) y[k] += {self.name}_theta[{self.j}][k] * unit;
+    }}"""
+
+
+def _functions(
+    model: KernelModel, answer: Choice | Numbers, name: str, real: str, row: RowType | None
+) -> list[str]:
     """The documented functions: decision and predict for classes, predict for numbers."""
     k = len(model.b)
     argument = f"const {real} x[{model.n_features}]" if row is None else row.argument
     call = f"{'' if row is None else row.prepare}    {name}_outputs(x, y);\n"
     single = f"    {real} y[1];\n{call}    return y[0];\n}}"
-    if model.classes is None:
-        if model.flat:
+    match answer:
+        case Numbers(alone=True):
             return [
                 f"/* The predicted number. */\nstatic inline {real} {name}_predict({argument}) {{\n{single}"
             ]
-        about = f"/* The {k} predicted numbers, into y. */\n"
-        return [f"{about}static inline void {name}_predict({argument}, {real} y[{k}]) {{\n{call}}}"]
-    if k == 1:
-        return [
-            f"/* Above 0 speaks for class 1, else for class 0. */\n"
-            f"static inline {real} {name}_decision({argument}) {{\n{single}",
-            "/* The class, 0 or 1; -1 if a feature is not a number. */\n"
-            f"static inline int {name}_predict({argument}) {{\n"
-            f"    {real} y[1];\n{call}    return y[0] > 0 ? 1 : y[0] <= 0 ? 0 : -1;\n}}",
-        ]
-    return [
-        "/* One number for each class, into y: the largest wins. */\n"
-        f"static inline void {name}_decision({argument}, {real} y[{k}]) {{\n{call}}}",
-        "/* The class with the largest number, of equal ones the first; -1 if a feature is not a number. */\n"
-        f"static inline int {name}_predict({argument}) {{\n"
-        f"    {real} y[{k}];\n    int k, best = 0;\n{call}"
-        f"    for (k = 1; k < {k}; ++k) if (y[k] > y[best]) best = k;\n"
-        "    return y[best] == y[best] ? best : -1;\n}",
-    ]
+        case Numbers():
+            about = f"/* The {k} predicted numbers, into y. */\n"
+            return [f"{about}static inline void {name}_predict({argument}, {real} y[{k}]) {{\n{call}}}"]
+        case Choice(labels) if len(labels) == 2:
+            return [
+                f"/* Above 0 speaks for class 1, else for class 0. */\n"
+                f"static inline {real} {name}_decision({argument}) {{\n{single}",
+                "/* The class, 0 or 1; -1 if a feature is not a number. */\n"
+                f"static inline int {name}_predict({argument}) {{\n"
+                f"    {real} y[1];\n{call}    return y[0] > 0 ? 1 : y[0] <= 0 ? 0 : -1;\n}}",
+            ]
+        case Choice():
+            return [
+                "/* One number for each class, into y: the largest wins. */\n"
+                f"static inline void {name}_decision({argument}, {real} y[{k}]) {{\n{call}}}",
+                "/* The class with the largest number, of equal ones the first; -1 if a feature is not a "
+                "number. */\n"
+                f"static inline int {name}_predict({argument}) {{\n"
+                f"    {real} y[{k}];\n    int k, best = 0;\n{call}"
+                f"    for (k = 1; k < {k}; ++k) if (y[k] > y[best]) best = k;\n"
+                "    return y[best] == y[best] ? best : -1;\n}",
+            ]

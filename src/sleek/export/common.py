@@ -1,10 +1,12 @@
-"""What all exporters ask of a model."""
+"""What all exporters ask of a model: its parts as formulas, what its outputs mean, its columns."""
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,26 +14,130 @@ from numpy.typing import DTypeLike
 
 from sleek import __version__
 from sleek._runtime.types import AnyArray, FloatArray
+from sleek.bases.expansion import Part
 from sleek.bases.formula import Formula
 from sleek.model.kernel_model import KernelModel
+from sleek.outputs.classes import ClassOutputs
+from sleek.outputs.numbers import NumberOutputs
 from sleek.tables.columns import CategoryColumn, Column, NumberColumn
 
 T = TypeVar("T")
+AXES = (("unit", "feature"), ("unit",))  # of the numbers that a formula can speak of
+# Words that programs use themselves: arrays of a basis that are called like one of them get a number.
+WORDS = frozenset(
+    [
+        *keyword.kwlist,
+        *dir(builtins),
+        *(
+            "row",
+            "features",
+            "labels",
+            "larger",
+            "outputs",
+            "decision",
+            "predict",
+            "theta",
+            "b",
+            "exp",
+            "tanh",
+        ),
+        *("scores", "names", "values", "missing", "number", "category", "unit", "weight"),
+    ]
+)
 
 
-def formula_of(model: KernelModel) -> Formula:
+@dataclass(frozen=True)
+class Choice:
+    """The answer is one of the labels: of two the second where the output is above 0, else the largest's."""
+
+    labels: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The answer is the outputs themselves: so many numbers, or one number that stands alone."""
+
+    count: int
+    alone: bool
+
+
+def answer_of(model: KernelModel) -> Choice | Numbers:
+    """What a program has to make of the model's outputs: the one place where exporters ask.
+
+    A kind of outputs that derives from another may answer differently, and is not taken for it.
+    """
+    match model.outputs:
+        case ClassOutputs() as outputs if type(outputs) is ClassOutputs:
+            return Choice(tuple(outputs.classes.tolist()))
+        case NumberOutputs() as outputs if type(outputs) is NumberOutputs:
+            return Numbers(outputs.n_outputs, outputs.flat)
+    raise ValueError(
+        f"A model with outputs of the kind {model.outputs.kind!r} cannot be exported: exporters know what "
+        f"{ClassOutputs.kind!r} and {NumberOutputs.kind!r} mean."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PartFormula:
+    """One part of a model as exporters write it down.
+
+    Attributes
+    ----------
+    formula : Formula
+    arrays : mapping
+        The numbers of its units by their names in the formula, each (m, d) or (m,).
+    first : int
+        The number of its first unit among those of all parts.
+    suffix : str
+        What the names of its arrays end in: its number, or nothing where no other names could be meant.
+    """
+
+    formula: Formula
+    arrays: Mapping[str, AnyArray]
+    first: int
+    suffix: str
+
+    def __len__(self) -> int:
+        return len(next(iter(self.arrays.values())))
+
+    def named(self) -> dict[str, AnyArray]:
+        """The arrays by names that no other part has."""
+        return {f"{key}{self.suffix}": array for key, array in self.arrays.items()}
+
+
+def parts_of(model: KernelModel, dtype: DTypeLike = "float64") -> list[PartFormula]:
+    """The parts as formulas with their numbers in the wanted precision, checked."""
+    plain = len(model.parts) == 1 and WORDS.isdisjoint(model.parts[0].units.arrays)
+    return [
+        PartFormula(
+            formula=_formula(part, model.n_features),
+            arrays={key: narrowed(key, array, dtype) for key, array in part.units.arrays.items()},
+            first=place.start,
+            suffix="" if plain else f"_{number}",
+        )
+        for number, (part, place) in enumerate(zip(model.parts, model.expansion.places(), strict=True))
+    ]
+
+
+def _formula(part: Part, d: int) -> Formula:
     """The basis as a formula, once it has been seen to agree with what the basis computes."""
-    basis, formula = model.basis, model.basis.formula
+    basis, formula = part.basis, part.basis.formula
+    for parameter in basis.parameters:
+        if parameter.axes not in AXES:
+            raise ValueError(
+                f"The basis {basis.name!r} has numbers {parameter.name!r} for each "
+                f"({', '.join(parameter.axes)}), so a model of it cannot be exported: formulas speak of "
+                "numbers for each (unit, feature) or (unit)."
+            )
     if formula is None:
         raise ValueError(
             f"The basis {basis.name!r} has no formula, so a model of it cannot be exported: give "
             f"{type(basis).__name__} a class attribute `formula` (see sleek.bases.formula)."
         )
-    d = model.n_features
-    points = [array for array in model.units.arrays.values() if array.shape[1:] == (d,)]
+    points = [array for array in part.units.arrays.values() if array.shape[1:] == (d,)]
     rows = np.concatenate([np.zeros((1, d)), *points])
     with np.errstate(all="ignore"):  # far away units overflow on their way to 0
-        said, computed = formula.values(rows, model.units), model.features(rows)
+        said, computed = formula.values(rows, part.units), part.features(rows)
     if not np.allclose(said, computed, rtol=1e-6, atol=1e-9, equal_nan=True):
         raise ValueError(
             f"The formula of the basis {basis.name!r} is not what its features compute, so a model of it "
@@ -40,15 +146,7 @@ def formula_of(model: KernelModel) -> Formula:
     return formula
 
 
-def arrays_of(model: KernelModel, dtype: Any) -> dict[str, AnyArray]:
-    """All arrays of the model in the wanted precision: the units', theta and b."""
-    return {
-        name: narrowed(name, array, dtype)
-        for name, array in {**model.units.arrays, "theta": model.theta, "b": model.b}.items()
-    }
-
-
-def narrowed(name: str, array: FloatArray | float, dtype: Any) -> AnyArray:
+def narrowed(name: str, array: FloatArray | float, dtype: DTypeLike) -> AnyArray:
     """An array in another precision, refused if a number is too large for it."""
     with np.errstate(over="ignore"):
         result: AnyArray = np.asarray(array).astype(dtype)
@@ -77,16 +175,6 @@ def check_name(name: Any, reserved: Collection[str] = keyword.kwlist) -> str:
             f"of the language, got {name!r}."
         )
     return name
-
-
-def feature_names(model: KernelModel) -> tuple[str, ...]:
-    """The model's own, or x0, x1, …"""
-    return model.feature_names or tuple(f"x{i}" for i in range(model.n_features))
-
-
-def labels_of(model: KernelModel) -> list[Any]:
-    """Class labels as plain values; none for regression."""
-    return [] if model.classes is None else list(model.classes.tolist())
 
 
 def each_column(
@@ -128,12 +216,4 @@ def call(function: str) -> Callable[..., str]:
 
 def title(model: KernelModel) -> str:
     """The first words of an exported program."""
-    units = f"{len(model.units)} {model.basis.name} units"
-    return f"A kernel machine of {units}, written by sleek {__version__}."
-
-
-def task(model: KernelModel) -> str:
-    """What the model predicts, as half a sentence."""
-    if model.classes is not None:
-        return f"one of {len(model.classes)} classes"
-    return "a number" if model.flat else f"{len(model.b)} numbers"
+    return f"A kernel machine of {model.expansion}, written by sleek {__version__}."

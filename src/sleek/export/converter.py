@@ -1,4 +1,4 @@
-"""sleek's estimators in pipelines that skl2onnx converts. Needs ``pip install 'sleek[onnx]'``."""
+"""sleek's estimators in pipelines that skl2onnx converts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from sleek._runtime.packages import need
+from sleek.export.common import Choice, answer_of
 from sleek.export.graph import Graph, add_answer, add_outputs, onnx_labels
 from sleek.export.onnx import OPSET, attributes, element
 
@@ -29,13 +31,12 @@ def register_skl2onnx() -> None:
     >>> [output.name for output in to_onnx(pipeline, X[:1]).graph.output]
     ['label', 'scores']
     """
-    from skl2onnx import update_registered_converter
-
+    skl2onnx = need("skl2onnx", "onnx", "Converting pipelines")
     from sleek.estimators.low_rank import LowRankLSSVC, LowRankLSSVR
 
     # "zipmap", which turns probabilities into dictionaries, is set by skl2onnx itself for every classifier;
     # as for its own SVC, there are no probabilities to turn
-    update_registered_converter(
+    skl2onnx.update_registered_converter(
         LowRankLSSVC,
         "SleekLowRankLSSVC",
         _shapes,
@@ -43,7 +44,7 @@ def register_skl2onnx() -> None:
         parser=_parse_classifier,
         options={"zipmap": [True, False, "columns"]},
     )
-    update_registered_converter(LowRankLSSVR, "SleekLowRankLSSVR", _shapes, _convert)
+    skl2onnx.update_registered_converter(LowRankLSSVR, "SleekLowRankLSSVR", _shapes, _convert)
 
 
 def _parse_classifier(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
@@ -67,10 +68,11 @@ def _shapes(operator: Any) -> None:
     )
 
     model = operator.raw_operator.model_
+    answer = answer_of(model)
     rows = operator.inputs[0].get_first_dimension()
     numbers = DoubleTensorType if _dtype(operator) == np.float64 else FloatTensorType
-    if model.classes is not None:
-        label = StringTensorType if onnx_labels(model).dtype == object else Int64TensorType
+    if isinstance(answer, Choice):
+        label = StringTensorType if onnx_labels(answer.labels).dtype == object else Int64TensorType
         operator.outputs[0].set_type(label([rows]))
     operator.outputs[-1].set_type(numbers([rows, len(model.b)]))
 
@@ -81,7 +83,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     source = operator.inputs[0].full_name
     X = graph.add("Cast", source, to=dtype)
     outputs = [variable.full_name for variable in operator.outputs]
-    add_answer(graph, model, add_outputs(graph, model, X, dtype), outputs, dtype)
+    add_answer(graph, answer_of(model), add_outputs(graph, model, X, dtype), outputs, dtype)
     names = {name: name for name in [source, *outputs]}
     for key, array in graph.constants.items():
         names[key] = scope.get_unique_variable_name(key)

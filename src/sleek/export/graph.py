@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from sleek._runtime.types import AnyArray
 from sleek.bases.formula import Expression, expression
-from sleek.export.common import arrays_of, each_column, formula_of, narrowed
+from sleek.export.common import Choice, Numbers, PartFormula, each_column, narrowed, parts_of
 from sleek.model.kernel_model import KernelModel
 from sleek.tables.columns import Inputs
 
@@ -67,9 +67,20 @@ def add_features(graph: Graph, inputs: Inputs, names: list[str], dtype: Any) -> 
 
 def add_outputs(graph: Graph, model: KernelModel, X: str, dtype: Any) -> str:
     """The outputs (n, k) for features X (n, d); O(n·n_units·n_features) memory."""
-    formula, arrays = formula_of(model), arrays_of(model, dtype)
-    names = {key: graph.constant(array, dtype, key) for key, array in arrays.items()}
-    names["x"] = graph.add("Unsqueeze", X, graph.constant([1], np.int64, "axes"))  # (n, 1, d)
+    theta, b = (
+        graph.constant(narrowed(name, array, dtype), dtype, name)
+        for name, array in (("theta", model.theta), ("b", model.b))
+    )
+    x = graph.add("Unsqueeze", X, graph.constant([1], np.int64, "axes"))  # (n, 1, d)
+    values = [_add_units(graph, part, x, dtype) for part in parts_of(model, dtype)]
+    Phi = values[0] if len(values) == 1 else graph.add("Concat", *values, axis=1)
+    return graph.add("Add", graph.add("MatMul", Phi, theta), b)
+
+
+def _add_units(graph: Graph, part: PartFormula, x: str, dtype: Any) -> str:
+    """The values (n, m) of one part's units."""
+    formula, names = part.formula, {"x": x}
+    names |= {key: graph.constant(array, dtype, key) for key, array in part.arrays.items()}
     operators: dict[str, Callable[..., str]] = {
         "add": lambda a, b: graph.add("Add", a, b),
         "subtract": lambda a, b: graph.add("Sub", a, b),
@@ -91,32 +102,33 @@ def add_outputs(graph: Graph, model: KernelModel, X: str, dtype: Any) -> str:
     names["z"] = graph.add("ReduceSum", say(formula.term), axes, keepdims=0)  # (n, m)
     if expression(formula.start) != expression(0.0):
         names["z"] = graph.add("Add", names["z"], say(expression(formula.start)))
-    product = graph.add("MatMul", say(formula.profile), names["theta"])
-    return graph.add("Add", product, names["b"])
+    return say(formula.profile)
 
 
-def add_answer(graph: Graph, model: KernelModel, outputs: str, names: list[str], dtype: Any) -> None:
+def add_answer(
+    graph: Graph, answer: Choice | Numbers, outputs: str, names: Sequence[str], dtype: Any
+) -> None:
     """What scikit-learn's converters give: label and scores, or the numbers (n, k)."""
-    if model.classes is None:
-        graph.add("Identity", outputs, output=names[0])
-        return
-    labels = graph.constant(onnx_labels(model), onnx_labels(model).dtype, "labels")
-    if len(model.classes) == 2:
-        column = graph.add("Squeeze", outputs, graph.constant([1], np.int64, "axes"))
-        above = graph.add("Greater", column, graph.constant(0.0, dtype, "number"))
-        code = graph.add("Cast", above, to=np.dtype(np.int64))
-    else:
-        code = graph.add("ArgMax", outputs, axis=1, keepdims=0)
+    match answer:
+        case Numbers():
+            graph.add("Identity", outputs, output=names[0])
+            return
+        case Choice(labels) if len(labels) == 2:
+            column = graph.add("Squeeze", outputs, graph.constant([1], np.int64, "axes"))
+            above = graph.add("Greater", column, graph.constant(0.0, dtype, "number"))
+            code = graph.add("Cast", above, to=np.dtype(np.int64))
+        case Choice(labels):
+            code = graph.add("ArgMax", outputs, axis=1, keepdims=0)
+    values = onnx_labels(labels)
     graph.add("Identity", outputs, output=names[1])
-    graph.add("Gather", labels, code, output=names[0])
+    graph.add("Gather", graph.constant(values, values.dtype, "labels"), code, output=names[0])
 
 
-def onnx_labels(model: KernelModel) -> AnyArray:
+def onnx_labels(labels: Sequence[Any]) -> AnyArray:
     """Class labels as scikit-learn's converters have them: text or 64-bit whole numbers."""
-    classes = np.asarray(model.classes)
-    if classes.dtype.kind in "UO":
-        return classes.astype(object)
-    whole = [int(label) for label in classes.tolist()]
-    if whole != classes.tolist() or not -(2**63) <= min(whole) <= max(whole) < 2**63:
-        raise ValueError(f"ONNX labels are text or 64-bit whole numbers, got {classes.tolist()}.")
+    if isinstance(labels[0], str):
+        return np.array(labels, dtype=object)
+    whole = [int(label) for label in labels]
+    if whole != list(labels) or not -(2**63) <= min(whole) <= max(whole) < 2**63:
+        raise ValueError(f"ONNX labels are text or 64-bit whole numbers, got {list(labels)}.")
     return np.array(whole, dtype=np.int64)

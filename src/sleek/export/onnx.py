@@ -1,4 +1,4 @@
-"""A model as an ONNX file of plain operators. Needs onnx: ``pip install 'sleek[onnx]'``."""
+"""A model as an ONNX file of plain operators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from sleek import __version__
-from sleek.export.common import check_dtype, check_name, each_column, title
+from sleek._runtime.packages import need
+from sleek.export.common import Choice, Numbers, answer_of, check_dtype, check_name, each_column, title
 from sleek.export.graph import Graph, add_answer, add_features, add_outputs, onnx_labels
 from sleek.model.kernel_model import KernelModel
 
@@ -39,12 +40,11 @@ def to_onnx(model: KernelModel, dtype: DTypeLike = "float32", name: str = "sleek
     >>> [output.name for output in export.to_onnx(model).graph.output]
     ['label', 'scores']
     """
-    from onnx import checker, helper
-
-    dtype = check_dtype(dtype)
+    onnx = _onnx()
+    dtype, answer = check_dtype(dtype), answer_of(model)
     check_name(name)
-    outputs = ["variable"] if model.classes is None else ["label", "scores"]
-    graph = Graph(_prefix(model, outputs))
+    outputs = _output_types(answer, len(model.b), dtype)
+    graph = Graph(_prefix(model, list(outputs)))
     if model.inputs is None:
         inputs, X = {"X": (dtype, model.n_features)}, "X"
     else:
@@ -52,23 +52,36 @@ def to_onnx(model: KernelModel, dtype: DTypeLike = "float32", name: str = "sleek
         names = [column.name for column in model.inputs.columns]
         inputs = {word: (kind, 1) for word, kind in zip(names, kinds, strict=True)}
         X = add_features(graph, model.inputs, names, dtype)
-    add_answer(graph, model, add_outputs(graph, model, X, dtype), outputs, dtype)
-    proto = helper.make_model(
-        helper.make_graph(
+    add_answer(graph, answer, add_outputs(graph, model, X, dtype), list(outputs), dtype)
+    proto = onnx.helper.make_model(
+        onnx.helper.make_graph(
             nodes(graph),
             name,
             [_value(word, kind, [None, size]) for word, (kind, size) in inputs.items()],
-            _outputs(model, outputs, dtype),
+            [_value(word, kind, [None, *shape]) for word, (kind, *shape) in outputs.items()],
             initializers(graph),
         ),
-        opset_imports=[helper.make_opsetid("", OPSET if model.inputs is None else OPSET_TEXT)],
+        opset_imports=[onnx.helper.make_opsetid("", OPSET if model.inputs is None else OPSET_TEXT)],
         ir_version=8 if model.inputs is None else 9,
         producer_name="sleek",
         producer_version=__version__,
         doc_string=title(model),
     )
-    checker.check_model(proto, full_check=True)
+    onnx.checker.check_model(proto, full_check=True)
     return proto
+
+
+def _onnx() -> Any:
+    return need("onnx", "onnx", "Writing ONNX files")
+
+
+def _output_types(answer: Choice | Numbers, k: int, dtype: Any) -> dict[str, tuple[Any, ...]]:
+    """The outputs by name: the type of their elements, and their shape beside the rows."""
+    match answer:
+        case Choice(labels):
+            return {"label": (onnx_labels(labels).dtype,), "scores": (dtype, k)}
+        case Numbers():
+            return {"variable": (dtype, k)}
 
 
 def _prefix(model: KernelModel, outputs: list[str]) -> str:
@@ -88,8 +101,7 @@ def _prefix(model: KernelModel, outputs: list[str]) -> str:
 
 def nodes(graph: Graph) -> list[Any]:
     """The graph's nodes in ONNX's class."""
-    from onnx import helper
-
+    helper = _onnx().helper
     return [
         helper.make_node(node.operator, list(node.inputs), [node.output], **attributes(node.attributes))
         for node in graph.nodes
@@ -103,26 +115,16 @@ def attributes(found: dict[str, Any]) -> dict[str, Any]:
 
 def element(dtype: Any) -> int:
     """ONNX's number for the type of an array's elements."""
-    from onnx import TensorProto, helper
-
-    return int(TensorProto.STRING) if dtype.kind == "O" else int(helper.np_dtype_to_tensor_dtype(dtype))
+    onnx = _onnx()
+    if dtype.kind == "O":
+        return int(onnx.TensorProto.STRING)
+    return int(onnx.helper.np_dtype_to_tensor_dtype(dtype))
 
 
 def initializers(graph: Graph) -> list[Any]:
     """The graph's constants in ONNX's class."""
-    from onnx import numpy_helper
-
-    return [numpy_helper.from_array(array, key) for key, array in graph.constants.items()]
-
-
-def _outputs(model: KernelModel, names: list[str], dtype: Any) -> list[Any]:
-    if model.classes is None:
-        return [_value(names[0], dtype, [None, len(model.b)])]
-    scores = _value(names[1], dtype, [None, len(model.b)])
-    return [_value(names[0], onnx_labels(model).dtype, [None]), scores]
+    return [_onnx().numpy_helper.from_array(array, key) for key, array in graph.constants.items()]
 
 
 def _value(name: str, dtype: Any, shape: list[int | None]) -> Any:
-    from onnx import helper
-
-    return helper.make_tensor_value_info(name, element(dtype), shape)
+    return _onnx().helper.make_tensor_value_info(name, element(dtype), shape)

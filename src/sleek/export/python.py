@@ -9,14 +9,15 @@ from typing import Any
 
 from sleek.bases.formula import Expression, expression
 from sleek.export.common import (
+    Choice,
+    Numbers,
+    PartFormula,
+    answer_of,
     bare,
     call,
     check_name,
     each_column,
-    feature_names,
-    formula_of,
-    labels_of,
-    task,
+    parts_of,
     title,
 )
 from sleek.model.kernel_model import KernelModel
@@ -33,6 +34,23 @@ OPERATORS: dict[str, Callable[..., str]] = {
     "tanh": call("tanh"),
     "maximum": call("max"),
 }
+
+# Nothing can be imported to know a decimal number by, nor NumPy's numbers.
+CONVERT = """def missing(value):
+    return value is None or str(value == value) != "True"
+def number(value, fill):
+    return (float("nan") if fill is None else fill) if missing(value) else float(value)
+def category(value, levels):
+    text = str(value)
+    if not isinstance(value, str) and text in ("True", "False"):
+        text = text.lower()
+    elif type(value).__name__ == "Decimal":
+        text = format(value, "f")
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    elif hasattr(value, "is_integer") and value.is_integer():
+        text = str(int(value))
+    return [float(text == level and not missing(value)) for level in levels]
+features = []"""
 
 
 def to_python(model: KernelModel, name: str = "predict") -> str:
@@ -54,41 +72,50 @@ def to_python(model: KernelModel, name: str = "predict") -> str:
     >>> [module["ripley"](row) for row in X.tolist()] == model.predict(X).tolist()
     True
     """
-    formula = formula_of(model)
+    parts, answer = parts_of(model), answer_of(model)
     check_name(name, [*keyword.kwlist, *dir(builtins), *IMPORTS])
-    imports = [word for word in IMPORTS if f"{word}(" in _say(formula.profile, model)]
-    per_feature = [key for key, array in model.units.arrays.items() if array.ndim == 2]
-    loop = ", ".join(["x", *(f"{key}_ji" for key in per_feature)])
-    over = ", ".join(["features", *(f"{key}_j" for key in per_feature)])
+    sums = [line for part in parts for line in _sum(part)]
     lines = [
-        *(f"{key} = {_rows(array.tolist())}" for key, array in model.units.arrays.items()),
+        *(f"{key} = {_rows(array.tolist())}" for part in parts for key, array in part.named().items()),
         f"theta = {_rows(model.theta.tolist())}",
         *_read(model),
         f"outputs = {model.b.tolist()!r}",
-        f"for {', '.join([*(f'{key}_j' for key in model.units.arrays), 'theta_j'])} in "
-        f"zip({', '.join([*model.units.arrays, 'theta'])}):",
-        f"    z = {_say(expression(formula.start), model)}",
-        f"    for {loop} in zip({over}):",
-        f"        z += {_say(formula.term, model)}",
-        f"    unit = {_say(formula.profile, model)}",
-        "    for k, weight in enumerate(theta_j):",
-        "        outputs[k] += weight * unit",
+        *sums,
         "if scores:",
         "    return outputs",
-        f"return {_answer(model)}",
+        f"return {_answer(answer)}",
     ]
+    imports = [word for word in IMPORTS if f"{word}(" in "\n".join(sums)]
     head = f"from math import {', '.join(imports)}\n\n\n" if imports else ""
     body = "\n".join(f"    {line}" for line in "\n".join(lines).split("\n"))
-    return f"{head}def {name}(row, scores=False):\n{_docstring(model)}\n{body}\n"
+    return f"{head}def {name}(row, scores=False):\n{_docstring(model, answer)}\n{body}\n"
 
 
-def _say(what: Expression, model: KernelModel) -> str:
+def _sum(part: PartFormula) -> list[str]:
+    """Lines that add a part's units to the outputs."""
+    formula, arrays = part.formula, part.named()
+    per_feature = [key for key, array in arrays.items() if array.ndim == 2]
+    weights = f"theta[{part.first}:{part.first + len(part)}]" if part.suffix else "theta"
+    return [
+        f"for {', '.join([*(f'{key}_j' for key in arrays), 'theta_j'])} in "
+        f"zip({', '.join([*arrays, weights])}):",
+        f"    z = {_say(expression(formula.start), part)}",
+        f"    for {', '.join(['x', *(f'{key}_ji' for key in per_feature)])} in "
+        f"zip({', '.join(['features', *(f'{key}_j' for key in per_feature)])}):",
+        f"        z += {_say(formula.term, part)}",
+        f"    unit = {_say(formula.profile, part)}",
+        "    for k, weight in enumerate(theta_j):",
+        "        outputs[k] += weight * unit",
+    ]
+
+
+def _say(what: Expression, part: PartFormula) -> str:
     def leaf(value: str | float) -> str:
         if isinstance(value, float):
             return repr(value)
         if value in ("x", "z"):
             return value
-        return f"{value}_ji" if model.units[value].ndim == 2 else f"{value}_j"
+        return f"{value}{part.suffix}_{'ji' if part.arrays[value].ndim == 2 else 'j'}"
 
     return bare(what.fold(leaf, OPERATORS))
 
@@ -100,17 +127,19 @@ def _rows(values: list[Any]) -> str:
     return "(\n" + "".join(f"    {tuple(row)!r},\n" for row in values) + ")"
 
 
-def _docstring(model: KernelModel) -> str:
+def _docstring(model: KernelModel, answer: Choice | Numbers) -> str:
     """What the function takes and gives; as one literal that no name can break out of."""
     if model.inputs is None:
-        takes = [f"{name!r}: a finite number" for name in feature_names(model)]
+        takes = [f"{name!r}: a finite number" for name in model.names_of_features]
     else:
         takes = each_column(
             model.inputs.columns,
             lambda column: f"{column.name!r}: " + ("a number" if column.fill is None else "a number or None"),
             lambda column: f"{column.name!r}: one of {', '.join(map(repr, column.levels))}, else unknown",
         )
-    gives = f"one of {', '.join(map(repr, labels_of(model)))}" if labels_of(model) else task(model)
+    gives = model.outputs.describe()
+    if isinstance(answer, Choice):
+        gives = f"one of {', '.join(map(repr, answer.labels))}"
     lines = [
         title(model),
         "",
@@ -126,7 +155,8 @@ def _docstring(model: KernelModel) -> str:
 
 def _read(model: KernelModel) -> list[str]:
     """Lines that make `features` of `row`, and refuse what is not a number."""
-    names = feature_names(model) if model.inputs is None else [column.name for column in model.inputs.columns]
+    columns = None if model.inputs is None else [column.name for column in model.inputs.columns]
+    names = columns or model.names_of_features
     lines = [
         f"names = {tuple(names)!r}",
         "values = [row[name] for name in names] if isinstance(row, dict) else list(row)",
@@ -144,33 +174,21 @@ def _read(model: KernelModel) -> list[str]:
 
 
 def _convert(inputs: Inputs) -> list[str]:
-    """Missing numbers filled, categories as 0 and 1; text of a value as sleek's `Inputs` reads it."""
+    """Missing numbers filled, categories as 0 and 1, as `sleek.tables.columns.texts` defines."""
     places = iter(range(len(inputs.columns)))
     lines = each_column(
         inputs.columns,
         lambda column: f"features.append(number(values[{next(places)}], {column.fill!r}))",
         lambda column: f"features += category(values[{next(places)}], {column.levels!r})",
     )
-    return [
-        "def number(value, fill):",
-        "    missing = value is None or value != value",
-        '    return (float("nan") if fill is None else fill) if missing else float(value)',
-        "def category(value, levels):",
-        "    if isinstance(value, bool):",
-        "        value = str(value).lower()",
-        "    elif isinstance(value, float) and value.is_integer():",
-        "        value = int(value)",
-        "    known = value is not None and value == value",
-        "    return [float(known and str(value) == level) for level in levels]",
-        "features = []",
-        *lines,
-    ]
+    return [*CONVERT.split("\n"), *lines]
 
 
-def _answer(model: KernelModel) -> str:
-    labels = labels_of(model)
-    if not labels:
-        return "outputs[0]" if model.flat else "outputs"
-    if len(labels) == 2:
-        return f"{labels[1]!r} if outputs[0] > 0 else {labels[0]!r}"
-    return f"{tuple(labels)!r}[outputs.index(max(outputs))]"
+def _answer(answer: Choice | Numbers) -> str:
+    match answer:
+        case Numbers(alone=alone):
+            return "outputs[0]" if alone else "outputs"
+        case Choice((below, above)):
+            return f"{above!r} if outputs[0] > 0 else {below!r}"
+        case Choice(labels):
+            return f"{labels!r}[outputs.index(max(outputs))]"
