@@ -20,6 +20,9 @@ HEATS = (4096, 8192)
 # Rows held out: a fifth, and no more than tell losses apart to a per cent.
 HELD_SHARE = 0.2
 MOST_HELD = 8192
+# The share of a sample that every class makes up, as far as it has rows: 200 of the smallest heat's. With 60
+# positives among 60,000 rows a plain sample of 8,192 has 8 of them.
+LEAST_CLASS_SHARE = 0.05
 # Below so many rows, every row counts: those held out take part in the last training.
 EVERY_ROW_COUNTS = 5 * MOST_HELD
 # Rows that k-medoids sees at most, or so many for each medoid if that is more; fewer in a race, where

@@ -89,7 +89,10 @@ def fit(
             return look.sample
         if size == data.n_rows and not plan.stages:
             return ScaledSource(data, scaling)  # however many there are: no copy
-        return Sample.draw(data, size, seed, workers).scaled(scaling)  # scale a few rows, not all
+        held, share = plan.n_held if size < data.n_rows else 0, policy.LEAST_CLASS_SHARE
+        return Sample.draw(data, size, seed, workers, held, share).scaled(
+            scaling
+        )  # scale a few rows, not all
 
     if plan.races and choice.trial is not None:
         learnt = grow(look.held, choice.trial, request, plan, draw, report)

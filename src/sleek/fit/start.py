@@ -16,7 +16,7 @@ from sleek.fit import policy
 from sleek.fit.k_medoids import distinct_rows, k_medoids
 from sleek.fit.plan import Plan, Request, auto_units
 from sleek.kernels.columns import ColumnMoments
-from sleek.rows.sample import Sample, chosen_rows
+from sleek.rows.sample import Draw, Drawn, Sample
 from sleek.rows.scaling import Scaling
 from sleek.rows.source import Block, Source
 
@@ -34,17 +34,14 @@ class Look:
     @classmethod
     def at(cls, data: Source, plan: Plan, seed: int, workers: Workers) -> Look:
         """Look at all rows once."""
-        chosen = chosen_rows(data.n_rows, plan.n_sampled, plan.n_held, seed)
+        draw = Draw(data, plan.n_sampled, plan.n_held, seed, policy.LEAST_CLASS_SHARE)
 
         def task(block: Block) -> _Seen:
-            return _Seen(ColumnMoments.of(block.X, block.s), *([block.among(rows)] for rows in chosen))
+            return _Seen(ColumnMoments.of(block.X, block.s), draw.of(block), [block.among(draw.held)])
 
         seen = data.map_reduce(task)
-        sample, held = (
-            Sample(seed, workers, data.outputs, numbers, Block.joined(blocks))
-            for numbers, blocks in zip(chosen, (seen.drawn, seen.held), strict=True)
-        )
-        return cls(seen.columns, sample, held)
+        held = Sample(seed, workers, data.outputs, draw.held, Block.joined(seen.held))
+        return cls(seen.columns, draw.sample(seen.drawn, workers), held)
 
     def scaled(self, scaling: Scaling) -> Look:
         """The same rows in training units."""
@@ -54,7 +51,7 @@ class Look:
 @dataclass(frozen=True, eq=False)
 class _Seen(Sums):
     columns: ColumnMoments
-    drawn: list[Block]
+    drawn: Drawn
     held: list[Block]
 
 

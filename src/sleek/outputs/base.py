@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from inspect import isabstract
 from typing import Any, ClassVar, Self
 
-from sleek._runtime.types import AnyArray, FloatArray
+import numpy as np
+
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.loss import Loss, SquaredLoss
 
 
@@ -71,6 +73,15 @@ class Outputs(ABC):
     def mean_importance(self) -> float:
         """The mean of it over all rows' weight."""
         return 1.0
+
+    @property
+    def counts(self) -> IntArray | None:
+        """How many rows of each stratum there are; None if all rows are of one kind."""
+        return None
+
+    def strata(self, T: FloatArray) -> IntArray:
+        """The stratum of each row, (n,): samples see to it that none is missed."""
+        return np.zeros(len(T), dtype=np.int64)
 
     @abstractmethod
     def decode(self, theta: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -22,14 +22,17 @@ MOST_CLASSES = 10_000
 
 @dataclass(frozen=True, eq=False)
 class ClassSurvey:
-    """The different labels of some rows, sorted, and the weight of the rows that have each of them."""
+    """The different labels of some rows, sorted, and how many rows of what weight have each of them."""
 
     labels: AnyArray  # (n_labels,)
     weights: FloatArray  # (n_labels,)
+    counts: FloatArray  # (n_labels,)
     untyped: bool = False
 
     @classmethod
-    def grouped(cls, labels: AnyArray, weights: FloatArray, untyped: bool = False) -> ClassSurvey:
+    def grouped(
+        cls, labels: AnyArray, weights: FloatArray, counts: FloatArray, untyped: bool = False
+    ) -> ClassSurvey:
         """The sums over equal labels."""
         different, group = np.unique(labels, return_inverse=True)
         if len(different) > MOST_CLASSES:
@@ -37,12 +40,14 @@ class ClassSurvey:
                 f"A classifier takes at most {MOST_CLASSES} classes, but the target has more "
                 "different values. Is it another column, or a number for LowRankLSSVR?"
             )
-        return cls(different, _sums(group, weights, len(different)), untyped)
+        size = len(different)
+        return cls(different, _sums(group, weights, size), _sums(group, counts, size), untyped)
 
     def __add__(self, other: ClassSurvey) -> ClassSurvey:
         return ClassSurvey.grouped(
             np.concatenate([self.labels, other.labels]),
             np.concatenate([self.weights, other.weights]),
+            np.concatenate([self.counts, other.counts]),
             self.untyped,
         )
 
@@ -64,6 +69,8 @@ class ClassOutputs(Outputs):
         What the weights of each class's rows are multiplied by in training.
     mean_factor : float
         The mean of the factors over all rows' weight.
+    class_counts : array of shape (n_classes,) or None
+        How many training rows each class has.
 
     Examples
     --------
@@ -77,27 +84,28 @@ class ClassOutputs(Outputs):
     classes: AnyArray
     factors: FloatArray | None = None
     mean_factor: float = 1.0
+    class_counts: IntArray | None = None
 
     kind: ClassVar[str] = "classes"
     reads: ClassVar[str] = "labels"
 
     @classmethod
     def survey(cls, y: Labels, s: FloatArray) -> ClassSurvey:
-        weights = _sums(y.codes, s, len(y.values))
-        seen = np.bincount(y.codes, minlength=len(y.values)) > 0  # labels may be those of more rows
-        return ClassSurvey.grouped(y.values[seen], weights[seen], y.untyped)
+        weights, counts = (_sums(y.codes, values, len(y.values)) for values in (s, np.ones(len(s))))
+        seen = counts > 0  # labels may be those of more rows
+        return ClassSurvey.grouped(y.values[seen], weights[seen], counts[seen], y.untyped)
 
     @classmethod
     def learn(
         cls, survey: ClassSurvey, flat: bool, class_weight: Mapping[Any, float] | str | None = None
     ) -> Self:
         if survey.untyped:  # "1" and "01" may be the same number
-            survey = ClassSurvey.grouped(read_labels(survey.labels), survey.weights)
+            survey = ClassSurvey.grouped(read_labels(survey.labels), survey.weights, survey.counts)
         check_discrete(survey.labels)
         check_classes(survey.labels)
         factors = class_factors(class_weight, survey.labels, survey.weights)
         mean = 1.0 if factors is None else float(np.average(factors, weights=survey.weights))
-        return cls(survey.labels, factors, mean)
+        return cls(survey.labels, factors, mean, survey.counts.astype(np.int64))
 
     @property
     def n_outputs(self) -> int:
@@ -122,6 +130,13 @@ class ClassOutputs(Outputs):
     @property
     def mean_importance(self) -> float:
         return self.mean_factor
+
+    @property
+    def counts(self) -> IntArray | None:
+        return self.class_counts
+
+    def strata(self, T: FloatArray) -> IntArray:
+        return decide(T)
 
     def _known_codes(self, y: Labels) -> IntArray:
         codes = self.codes(y)
@@ -154,8 +169,13 @@ class ClassOutputs(Outputs):
 
     def judge(self, y: Labels, answers: AnyArray, s: FloatArray) -> ClassScores:
         """The weight of rows by actual and predicted class; strangers have the last line."""
-        actual, said = self.codes(y), positions(answers, self.classes)
-        size = len(self.classes)
+        if y.values.dtype.kind in "iufb" and self.classes.dtype.kind in "OU" and len(y):
+            raise ValueError(
+                f"The labels are numbers, as {y.values.tolist()[0]!r}, but the model's classes are text, "
+                f"such as {self.classes.tolist()[0]!r}. Is it the column of labels?"
+            )
+        order, size = np.argsort(self.classes), len(self.classes)
+        actual, said = self.codes(y), order[np.searchsorted(self.classes, answers, sorter=order)]
         actual = np.where(actual < 0, size, actual)
         counts = _sums(actual * size + said, s, (size + 1) * size)
         return ClassScores(counts.reshape(size + 1, size))

@@ -43,12 +43,15 @@ class Sample(RandomAccess):
     block_rows: int | None = None
 
     @classmethod
-    def draw(cls, source: Source, size: int, seed: int, workers: Workers, held: int = 0) -> Sample:
+    def draw(
+        cls, source: Source, size: int, seed: int, workers: Workers, held: int = 0, least_share: float = 0.0
+    ) -> Sample:
         """A random sample without replacement of the rows that are not held out; all of them if they are few.
 
-        One pass over the rows, in O(size) memory.
+        Every class makes up at least `least_share` of it, as far as there are rows. One pass over the rows,
+        in O(size) memory.
         """
-        draw = Draw(source, size, held, seed)
+        draw = Draw(source, size, held, seed, least_share)
         if draw.numbers is not None:
             return cls(seed, workers, source.outputs, draw.numbers, source.rows_at(draw.numbers))
         return draw.sample(source.map_reduce(draw.of), workers)
@@ -127,12 +130,12 @@ class Draw:
     Without rare classes it is known beforehand which rows these are: then `numbers` says so.
     """
 
-    def __init__(self, source: Source, size: int, held: int, seed: int) -> None:
+    def __init__(self, source: Source, size: int, held: int, seed: int, least_share: float) -> None:
         n_rows, self.outputs, self.seed = source.n_rows, source.outputs, seed
         self.size = min(size, n_rows - held)
         self.numbers: IntArray | None = None
         counts = source.outputs.counts
-        boosts = None if counts is None or self.size == n_rows else class_boosts(counts)
+        boosts = None if counts is None or self.size == n_rows else class_boosts(counts, least_share)
         if counts is None or boosts is None:
             self.numbers, self.held = chosen_rows(n_rows, self.size, held, seed)
             return
@@ -164,13 +167,13 @@ class Draw:
         return everything
 
 
-def class_boosts(counts: IntArray) -> FloatArray | None:
-    """How much more often rows of each class are drawn so that a small sample has enough of all; None: no more.
+def class_boosts(counts: IntArray, least_share: float) -> FloatArray | None:
+    """How much more often rows of each class are drawn to make up a share of a sample; None: no more.
 
-    >>> class_boosts(np.array([5_000, 5_000])), class_boosts(np.array([59_940, 60])).round(1)
+    >>> class_boosts(np.array([5_000, 5_000]), 0.05), class_boosts(np.array([59_940, 60]), 0.05).round(1)
     (None, array([ 1., 50.]))
     """
-    boosts = np.maximum(1.0, LEAST_SHARE * counts.sum() / np.maximum(counts, 1))
+    boosts = np.maximum(1.0, least_share * counts.sum() / np.maximum(counts, 1))
     return None if boosts.max() == boosts.min() else boosts
 
 
