@@ -1,4 +1,4 @@
-"""Samples by class: every class is there, weights say how often its rows were drawn, nothing depends on blocks."""
+"""Samples by class: every class is there, weights say how often it was drawn, blocks do not matter."""
 
 import numpy as np
 import pytest
