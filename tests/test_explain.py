@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import zoo
 
-from sleek import RobustRBF, Units
+from sleek import Expansion, RobustRBF, Sigmoidal, Units
 
 
 def paper_linear_form(model, x, k):
     """α(x) and β(x) as the paper writes them, unit by unit and feature by feature."""
-    alpha, beta = np.zeros(len(x)), model.b[k]
-    for j in range(len(model.units)):
-        c, mu, theta = model.units["centers"][j], model.units["shapes"][j], model.theta[j, k]
+    alpha, beta, (part,) = np.zeros(len(x)), model.b[k], model.parts
+    for j in range(model.n_units):
+        c, mu, theta = part.units["centers"][j], part.units["shapes"][j], model.theta[j, k]
         if sum(mu[i] * abs(x[i] - c[i]) for i in range(len(x))) < 1:
             for i in range(len(x)):
                 alpha[i] += theta * mu[i] * np.sign(c[i] - x[i])
@@ -44,7 +44,7 @@ def test_slopes_are_those_of_finite_differences(basis, task):
         rise = (zoo.outputs(model, X + step) - zoo.outputs(model, X - step)) / (2e-6 * spread[i])
         error = np.abs(explained.slopes[:, :, i] - rise) * spread[i] / zoo.scale(model, X)
         assert np.quantile(error, 0.97) < 1e-7  # a kink may lie between the two points
-        assert error.max() < (1e-7 if basis in ("gaussian_rbf", "sigmoidal") else 1.0)
+        assert error.max() < (1e-7 if basis in zoo.SMOOTH else 1.0)
 
 
 @pytest.mark.parametrize("task", zoo.TASKS)
@@ -67,11 +67,11 @@ def test_the_linear_form_is_exact_on_the_whole_piece():
     """Rows between which no unit switches on or off and no |x_i - c_i| turns share one linear model."""
     model, X = zoo.model("simplex", "number"), zoo.test_rows("number")[:60]
     rng = np.random.default_rng(0)
-    explained, checked = model.explain(X), 0
+    explained, checked, units = model.explain(X), 0, model.parts[0].units
 
     def piece(x):
-        distance = np.sum(model.units["shapes"] * np.abs(x - model.units["centers"]), axis=1)
-        return (distance < 1).tolist(), (x > model.units["centers"]).tolist()
+        distance = np.sum(units["shapes"] * np.abs(x - units["centers"]), axis=1)
+        return (distance < 1).tolist(), (x > units["centers"]).tolist()
 
     for x, alpha, beta in zip(X, explained.slopes[:, 0], explained.intercepts[:, 0], strict=True):
         for _ in range(20):
@@ -83,14 +83,30 @@ def test_the_linear_form_is_exact_on_the_whole_piece():
     assert checked > 100
 
 
-def test_smooth_models_are_tangent_not_exact():
-    model = zoo.model("gaussian_rbf", "number")
+@pytest.mark.parametrize("basis", ["gaussian_rbf", "simplex+gaussian_rbf"])
+def test_models_with_a_smooth_part_are_tangent_not_exact(basis):
+    model = zoo.model(basis, "number")
     assert not model.explain(zoo.test_rows("number")).exact
+
+
+def test_models_whose_parts_are_all_linear_between_kinks_are_exact():
+    model = zoo.handmade("simplex+simplex", None)
+    assert model.n_units == 4
+    assert model.explain(np.zeros(3)).exact
+
+
+def test_units_of_several_parts_are_numbered_through():
+    model, X = zoo.model("gaussian_rbf+sigmoidal", "number"), zoo.test_rows("number")[:9]
+    first, second = (zoo.model(basis, "number").explain(X) for basis in ("gaussian_rbf", "sigmoidal"))
+    explained = model.explain(X)
+    np.testing.assert_array_equal(explained.units, np.concatenate([first.units, second.units], axis=1))
+    np.testing.assert_allclose(explained.slopes, (first.slopes + second.slopes) / 2, rtol=1e-12)
+    assert "unit 15" in repr(explained)
 
 
 def test_at_a_kink_the_slope_is_flat():
     model = zoo.handmade("robust_rbf", None, m=1)
-    assert model.explain(model.units["centers"][0]).slopes.tolist() == [[[0.0, 0.0, 0.0]]]
+    assert model.explain(model.parts[0].units["centers"][0]).slopes.tolist() == [[[0.0, 0.0, 0.0]]]
 
 
 def test_one_row_or_several():
@@ -131,7 +147,8 @@ def test_the_table_names_units_features_and_classes():
 
 def test_the_heaviest_unit_comes_first_and_features_keep_their_order():
     units = Units({"slopes": np.array([[0.0, 0.1, 1.0], [0.0, 0.0, 0.0]]), "offsets": np.array([0.5, 5.0])})
-    model = replace(zoo.handmade("sigmoidal", None), units=units, theta=np.array([[0.1], [9.0]]))
+    expansion = Expansion.of(Sigmoidal(), units)
+    model = replace(zoo.handmade("sigmoidal", None), expansion=expansion, theta=np.array([[0.1], [9.0]]))
     lines = repr(model.explain(np.zeros(3))).splitlines()
     assert [line.split()[1] for line in lines if line.startswith("unit")] == ["1", "0"]
     assert [line.split()[0] for line in lines if line.startswith("x")] == ["x0", "x1", "x2"]
@@ -149,7 +166,7 @@ def test_a_basis_without_a_formula_has_contributions_but_no_slopes():
         name = "plain"
         formula = None
 
-    model = replace(zoo.handmade("robust_rbf"), basis=Plain())
+    model = zoo.with_basis(zoo.handmade("robust_rbf"), Plain())
     explained = model.explain(np.zeros(3))
     np.testing.assert_allclose(explained.outputs[0], model.decision_function(np.zeros((1, 3))))
     assert explained.slopes is None
@@ -160,11 +177,15 @@ def test_a_basis_without_a_formula_has_contributions_but_no_slopes():
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
-        ([1.0, 2.0], r"A row must have the model's 3 features \('a', 'b', 'c'\): give a row of shape \(3,\)"),
-        (np.zeros((2, 2, 3)), r"got shape \(2, 2, 3\)"),
-        (3.0, r"got shape \(\)"),
-        ([1.0, np.nan, 2.0], "Rows must be finite, got nan in row 0, feature 1"),
-        ([[0.0, 0.0, 0.0], [1.0, 1.0, np.inf]], "Rows must be finite, got inf in row 1, feature 2"),
+        (
+            [1.0, 2.0],
+            r"A row must have the model's 3 features \('a', 'b', 'c'\): X must be of shape \(3,\) for one "
+            r"row, or \(n, 3\), got \(2,\)",
+        ),
+        (np.zeros((2, 2, 3)), r"got \(2, 2, 3\)"),
+        (3.0, r"got \(\)"),
+        ([1.0, np.nan, 2.0], "Rows must be finite, got nan in row 0, feature 'b'"),
+        ([[0.0, 0.0, 0.0], [1.0, 1.0, np.inf]], "Rows must be finite, got inf in row 1, feature 'c'"),
         (["a", "b", "c"], "Rows must be numbers, one for each of 3 features"),
     ],
 )

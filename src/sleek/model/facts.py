@@ -8,10 +8,21 @@ from typing import Any, Self
 
 import numpy as np
 
+from sleek._runtime.json_values import (
+    ModelFileError,
+    array_of,
+    check_keys,
+    count_of,
+    number_of,
+    object_of,
+    text_of,
+)
 from sleek._runtime.types import FloatArray
 from sleek.bases.expansion import Expansion
 from sleek.bases.formula import expression
-from sleek._runtime.json_values import ModelFileError, array_of, check_keys, count_of, number_of, text_of
+from sleek.model.frozen import frozen
+
+ARRAYS = ("low", "high", "deviation", "influence", "variance")
 
 
 @dataclass(frozen=True)
@@ -37,8 +48,8 @@ class Facts:
     low, high, deviation : arrays of shape (n_features,)
         Range and standard deviation of every feature.
     influence : array of shape (n_columns,)
-        How far the outputs move when one column is shuffled: see `influence`. A column is a feature, or a column
-        of the table that the model reads.
+        How far the outputs move when one column is shuffled: see `influence`. A column is a feature, or a
+        column of the table that the model reads.
     variance : array of shape (n_outputs,)
         That of the encoded targets, in the target's own units: what a model that knows nothing has as error.
     expected : ExpectedError
@@ -52,13 +63,20 @@ class Facts:
     variance: FloatArray
     expected: ExpectedError
 
+    def __post_init__(self) -> None:
+        for name in ARRAYS:
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # NumPy does not keep the read-only flag in a pickle
+
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values."""
-        arrays = ("low", "high", "deviation", "influence", "variance")
         expected = self.expected
         return {
             "n_rows": int(self.n_rows),
-            **{name: getattr(self, name).tolist() for name in arrays},
+            **{name: getattr(self, name).tolist() for name in ARRAYS},
             "expected_error": {
                 "value": expected.value,
                 "standard_error": expected.standard_error,
@@ -69,20 +87,22 @@ class Facts:
     @classmethod
     def from_json(cls, block: Mapping[str, Any], n_features: int, n_columns: int, n_outputs: int) -> Self:
         """What `to_json` has written, checked."""
-        arrays = {"low": n_features, "high": n_features, "deviation": n_features, "influence": n_columns}
-        arrays["variance"] = n_outputs
-        check_keys(block, {"n_rows", *arrays, "expected_error"}, "`facts`")
-        found = {name: array_of(block[name], f"facts.{name}", 1) for name in arrays}
-        for name, size in arrays.items():
+        sizes = dict(zip(ARRAYS, (n_features, n_features, n_features, n_columns, n_outputs), strict=True))
+        check_keys(block, {"n_rows", *ARRAYS, "expected_error"}, "`facts`")
+        found = {name: array_of(block[name], f"facts.{name}", 1) for name in ARRAYS}
+        for name, size in sizes.items():
             if len(found[name]) != size:
                 raise ModelFileError(f"`facts.{name}` must have {size} numbers, got {len(found[name])}.")
-        expected = block["expected_error"]
-        if not isinstance(expected, dict):
-            raise ModelFileError(f"`facts.expected_error` must be an object, got {expected!r:.80}.")
+            if name not in ("low", "high") and found[name].min() < 0:
+                raise ModelFileError(f"`facts.{name}` must not be negative, got {found[name].min()}.")
+        if (found["low"] > found["high"]).any():
+            raise ModelFileError("`facts.low` must not be above `facts.high`.")
+        expected = object_of(block["expected_error"], "facts.expected_error")
         check_keys(expected, {"value", "standard_error", "method"}, "`facts.expected_error`")
         error = ExpectedError(
-            *(number_of(expected[name], f"facts.expected_error.{name}") for name in ("value", "standard_error")),
-            text_of(expected["method"], "facts.expected_error.method"),
+            value=number_of(expected["value"], "facts.expected_error.value"),
+            standard_error=number_of(expected["standard_error"], "facts.expected_error.standard_error"),
+            method=text_of(expected["method"], "facts.expected_error.method"),
         )
         return cls(count_of(block["n_rows"], "facts.n_rows"), expected=error, **found)
 
@@ -92,15 +112,16 @@ def influence(
 ) -> FloatArray:
     """How far the outputs move when one column is shuffled, relative to their own spread: (n_columns,).
 
-    √(Σ mean (y(x) - y(x'))² / 2 Σ Var y), x' a row with the column of another row: 0 for a column that does not
-    matter, about 1 for one that alone decides. A column may be several features. Where the basis has a formula,
-    z = start + Σ_i term(x_i), only the column's own terms are computed anew: O(rows·units·features) for all columns
-    together.
+    √(Σ mean (y(x) - y(x'))² / 2 Σ Var y), x' a row with the column of another row: 0 for a column that does
+    not matter, about 1 for one that alone decides. A column may be several features. Where the basis has a
+    formula, z = start + Σ_i term(x_i), only the column's own terms are computed anew:
+    O(rows·units·features) for all columns together.
 
     >>> from sleek import Sigmoidal, Units
     >>> units = Units({"slopes": np.array([[1.0, 0.0]]), "offsets": np.zeros(1)})
     >>> rows = np.random.default_rng(0).normal(size=(500, 2))
-    >>> influence(Expansion.of(Sigmoidal(), units), np.ones((1, 1)), rows, [slice(0, 1), slice(1, 2)]).round(1)
+    >>> one = Expansion.of(Sigmoidal(), units)
+    >>> influence(one, np.ones((1, 1)), rows, [slice(0, 1), slice(1, 2)]).round(1)
     array([1., 0.])
     """
     rng = np.random.default_rng(seed)
@@ -123,7 +144,9 @@ def influence(
             if formula is None or z is None:
                 Phi.append(part.features(shuffled))
                 continue
-            change = formula.terms(other, part.units, place) - formula.terms(rows[:, place], part.units, place)
+            change = formula.terms(other, part.units, place) - formula.terms(
+                rows[:, place], part.units, place
+            )
             Phi.append(expression(formula.profile).evaluate({"z": z + change.sum(axis=2)}))
         moved = np.concatenate(Phi, axis=1) @ theta - outputs
         found[number] = np.sqrt(float(np.mean(moved**2, axis=0).sum()) / spread)

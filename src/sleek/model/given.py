@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sleek._runtime.types import AnyArray
+from sleek.tables.errors import suggestion
 from sleek.tables.frames import column_names, column_of
 
 if TYPE_CHECKING:
@@ -17,66 +17,109 @@ LISTED = 20  # names of features in a message
 
 
 def rows_of(model: KernelModel, X: Any, *, one_row: bool = False) -> AnyArray:
-    """The features (n, d), finite, of an array or a table, in the model's order.
+    """The features (n, d), finite, of an array or a table, in the model's order; float32 stays float32.
 
-    Columns of a table are found by name, whatever their order, and those that the model does not read are ignored.
-    `one_row` lets a row alone, of shape (d,), stand for a matrix of one.
+    Columns of a table are found by name, whatever their order, and those that the model does not read are
+    ignored. `one_row` lets a row alone, of shape (d,), stand for a matrix of one.
     """
     names = column_names(X)
-    if model.inputs is not None and names is not None:
-        return model.inputs.transform(X)
-    if names is not None and model.feature_names is not None:
-        X = _named_columns(model, X, names)
-    elif hasattr(X, "to_numpy"):
-        X = X.to_numpy()
-    try:
-        rows = np.asarray(X)
-        if rows.dtype.kind != "f" or rows.dtype.itemsize not in (4, 8):
-            rows = rows.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"Rows must be numbers, one for each of {model.n_features} features, got {X!r:.80}."
-        ) from None
-    if one_row and rows.ndim == 1:
-        rows = rows[None]
-    if rows.ndim != 2 or rows.shape[1] != model.n_features:
-        shapes = f"(n, {model.n_features})"
-        if one_row:
-            shapes = f"({model.n_features},) for one row, or {shapes}"
-        elif rows.ndim == 1:
-            shapes += " (for one row X.reshape(1, -1))"
-        raise ValueError(
-            f"A row must have the model's {model.n_features} features{_listed(model)}: X must be of shape "
-            f"{shapes}, got {rows.shape}."
-        )
+    if names is not None and model.inputs is not None:
+        return model.inputs.transform(X)  # which checks as much
+    rows = _numbers(model, X) if names is None else _columns(model, X, names)
+    if rows.ndim not in ((1, 2) if one_row else (2,)) or rows.shape[-1] != model.n_features:
+        raise ValueError(_wrong_shape(model, rows.shape, one_row))
+    rows = np.atleast_2d(rows)
     with np.errstate(over="ignore", invalid="ignore"):
         total = rows.sum()  # finite if all are, unless it overflows: then it is worth a closer look
     if not np.isfinite(total):
         bad = np.argwhere(~np.isfinite(rows))
         if len(bad):
-            row, feature = bad[0].tolist()
-            name = f"{model.feature_names[feature]!r}" if model.feature_names else str(feature)
-            raise ValueError(f"Rows must be finite, got {rows[row, feature]} in row {row}, feature {name}.")
+            raise ValueError(f"Rows must be finite, got {rows[tuple(bad[0])]} in {_place(model, *bad[0])}.")
     return rows
 
 
-def _named_columns(model: KernelModel, table: Any, names: list[str]) -> AnyArray:
-    wanted = model.feature_names or ()
-    absent = [name for name in wanted if name not in names]
+def _numbers(model: KernelModel, X: Any) -> AnyArray:
+    """An array of floats, whatever its shape."""
+    if hasattr(X, "toarray"):
+        raise ValueError("Rows must be a dense array, got a sparse one: hand over X.toarray().")
+    try:
+        rows = np.asarray(X)
+    except ValueError:
+        raise ValueError(f"Rows must all have {model.n_features} numbers, got {X!r:.80}.") from None
+    strange = _strange(rows)
+    if strange is None:
+        return _floats(rows)
+    where, value = strange
+    place = f" in {_place(model, *where)}" if rows.ndim == 2 else ""
+    raise ValueError(
+        f"Rows must be numbers, one for each of {model.n_features} features, got {value!r:.80}{place}."
+    )
+
+
+def _columns(model: KernelModel, table: Any, names: list[str]) -> AnyArray:
+    """The model's columns of a table, or all of them if its features have no names."""
+    wanted = list(model.feature_names or names)
+    absent = [name for name in wanted if name not in set(names)]
     if absent:
-        near = get_close_matches(absent[0], names, n=1)
-        hint = f" Is {near[0]!r} meant?" if near else ""
+        hint = suggestion(absent[0], names)
         raise ValueError(f"The table has no column {', '.join(map(repr, absent))}.{hint}")
-    if names == list(wanted) and hasattr(table, "to_numpy"):
-        return np.asarray(table.to_numpy())
-    columns = [column_of(table, name) for name in wanted]
+    if names == wanted and hasattr(table, "to_numpy"):
+        whole = np.asarray(table.to_numpy())
+        if whole.dtype.kind == "f":
+            return _floats(whole)
+    columns = [_column(table, name) for name in wanted]
     lengths = {name: len(column) for name, column in zip(wanted, columns, strict=True)}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"All columns must be of one length, got {lengths}.")
-    try:
-        return np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
-    except (TypeError, ValueError):
-        raise ValueError(f"All of the columns{_listed(model)} must hold numbers.") from None
+    return np.stack(columns, axis=1) if columns else np.empty((0, 0))
+
+
+def _column(table: Any, name: str) -> AnyArray:
+    """One column as floats."""
+    column = column_of(table, name)
+    if column.ndim != 1:
+        raise ValueError(f"Column {name!r} must be one value per row, got {column.ndim} dimensions.")
+    strange = _strange(column)
+    if strange is not None:
+        raise ValueError(f"Column {name!r} must hold numbers, got {strange[1]!r:.80} in row {strange[0][0]}.")
+    return _floats(column)
+
+
+def _strange(values: AnyArray) -> tuple[tuple[int, ...], Any] | None:
+    """Place and value of the first that is no number, if there is one; text never is, whatever it says."""
+    if values.dtype.kind in "fiub":
+        return None
+    for place, value in np.ndenumerate(values):
+        plain = value.item() if isinstance(value, np.generic) else value
+        try:
+            if isinstance(plain, str | bytes | complex):
+                raise TypeError
+            float(plain)
+        except (TypeError, ValueError):
+            return place, plain
+    return None
+
+
+def _floats(values: AnyArray) -> AnyArray:
+    return values if values.dtype in (np.float64, np.float32) else values.astype(np.float64)
+
+
+def _wrong_shape(model: KernelModel, shape: tuple[int, ...], one_row: bool) -> str:
+    shapes = f"(n, {model.n_features})"
+    if one_row:
+        shapes = f"({model.n_features},) for one row, or {shapes}"
+    elif len(shape) == 1:
+        shapes += " (for one row X.reshape(1, -1))"
+    return (
+        f"A row must have the model's {model.n_features} features{_listed(model)}: X must be of shape "
+        f"{shapes}, got {shape}."
+    )
+
+
+def _place(model: KernelModel, row: int, feature: int) -> str:
+    names = model.feature_names
+    known = names is not None and feature < len(names)
+    return f"row {row}, feature {names[feature]!r}" if names and known else f"row {row}, feature {feature}"
 
 
 def _listed(model: KernelModel) -> str:

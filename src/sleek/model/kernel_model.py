@@ -13,6 +13,8 @@ from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases.expansion import Expansion, Part
 from sleek.bases.units import Units
+from sleek.kernels import LARGE_BLOCK
+from sleek.model.frozen import frozen
 from sleek.model.given import rows_of
 from sleek.outputs.base import Outputs
 from sleek.rows.source import rows_per_block
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from sleek.model.explanation import Explanation
     from sleek.model.facts import Facts
     from sleek.tables.columns import Inputs
+
+CHECKED_ROWS = 16  # of a block of float32 rows are computed in float64 too,
+SINGLE_DIGITS = (
+    3e-6  # and must agree to this, relative to the mean Σ_j |θ_j φ_j| + |b|: others may be a little worse
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +48,8 @@ class KernelModel:
         What the outputs mean: `ClassOutputs` with the labels, or `NumberOutputs`.
     feature_names : tuple of str or None
     inputs : Inputs or None
-        How the columns of a table become features, if the model was trained on a table. It is saved and exported
-        with the model.
+        How the columns of a table become features, if the model was trained on a table. It is saved and
+        exported with the model.
     facts : Facts or None
         What training knew of the data: ranges, influence of columns, the error to expect.
     trained_by : mapping or None
@@ -74,9 +81,15 @@ class KernelModel:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        own = self.expansion.map(lambda part: Units({n: _frozen(a) for n, a in part.units.arrays.items()}))
-        for name, value in {"expansion": own, "theta": _frozen(self.theta), "b": _frozen(self.b)}.items():
+        own = self.expansion.map(lambda part: Units({n: frozen(a) for n, a in part.units.arrays.items()}))
+        for name, value in {"expansion": own, "theta": frozen(self.theta), "b": frozen(self.b)}.items():
             object.__setattr__(self, name, value)
+        wanted = (len(own), self.outputs.n_outputs)
+        if self.theta.shape != wanted or self.b.shape != wanted[1:]:
+            raise ValueError(
+                f"`theta` must have shape {wanted} and `b` {wanted[1:]} for {own} and {self.outputs!r}, got "
+                f"{self.theta.shape} and {self.b.shape}."
+            )
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -95,7 +108,9 @@ class KernelModel:
             for parameter in part.basis.parameters:
                 if "feature" in parameter.axes:
                     return int(part.units[parameter.name].shape[parameter.axes.index("feature")])
-        raise ValueError(f"None of the bases {self.expansion.name} declares a parameter with the axis 'feature'.")
+        raise ValueError(
+            f"None of the bases {self.expansion.name} declares a parameter with the axis 'feature'."
+        )
 
     @property
     def names_of_features(self) -> tuple[str, ...]:
@@ -103,11 +118,26 @@ class KernelModel:
         return self.feature_names or tuple(f"x{i}" for i in range(self.n_features))
 
     def features(self, X: AnyArray) -> FloatArray:
-        """Phi (n, n_units): the value of every unit at every row, in float32 for float32 rows; unchecked."""
+        """Phi (n, n_units): the value of every unit at every row, unchecked; float32 for float32 rows.
+
+        Many float32 rows are computed in float32, if that is exact to `SINGLE_DIGITS` in some of them. Its
+        rounding errors are 6e-8 of a feature's distance from 0, measured by how fast units change: they are
+        seen where the mean of a feature is more than a hundred times its spread. Few rows take no longer in
+        float64.
+        """
         X = np.asarray(X)
-        if X.dtype != np.float32:
-            X = X.astype(np.float64, copy=False)
-        return self.expansion.features(X)
+        if X.dtype == np.float32 and len(X) >= LARGE_BLOCK:
+            Phi = self.expansion.features(X)
+            if self._agrees(X[:: len(X) // CHECKED_ROWS], Phi[:: len(X) // CHECKED_ROWS]):
+                return Phi
+        exact = self.expansion.features(X.astype(np.float64, copy=False))
+        return exact.astype(np.float32) if X.dtype == np.float32 else exact
+
+    def _agrees(self, X: AnyArray, Phi: AnyArray) -> bool:
+        """Whether values of units are exact enough for the outputs that they add up to."""
+        exact, weights = self.expansion.features(X.astype(np.float64)), np.abs(self.theta)
+        scale = np.abs(exact).mean(axis=0) @ weights + np.abs(self.b)
+        return bool((np.abs(Phi - exact) @ weights <= SINGLE_DIGITS * scale).all())
 
     def kernel(self, A: AnyArray, B: AnyArray) -> FloatArray:
         """The learnt low rank kernel k(a, b) = Σ_j φ_j(a) φ_j(b) for all pairs of rows."""
@@ -130,7 +160,7 @@ class KernelModel:
         return self.predict_unchecked(rows_of(self, X), n_jobs)
 
     def predict_unchecked(self, X: AnyArray, n_jobs: int = 1) -> AnyArray:
-        """The same for a finite float array (n, n_features), without a look at it: a few microseconds a row."""
+        """The same for a finite float array (n, n_features), without a look at it: 10 µs for one row."""
         return self.outputs.answer(self.outputs_unchecked(X, n_jobs))
 
     def outputs_unchecked(self, X: AnyArray, n_jobs: int = 1) -> FloatArray:
@@ -151,6 +181,7 @@ class KernelModel:
         Y: FloatArray = self.features(X) @ self.theta
         Y += self.b
         return Y
+
     def save(self, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None) -> None:
         """Write the model as JSON, which `sleek.load` reads back to the bit; see docs/format.md.
 
@@ -196,11 +227,3 @@ class KernelModel:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()  # NumPy does not keep the read-only flag in a pickle
-
-
-def _frozen(array: FloatArray) -> FloatArray:
-    """A read-only array; one that somebody else could write to is copied."""
-    if array.flags.writeable:
-        array = array.copy()
-        array.flags.writeable = False
-    return array

@@ -66,7 +66,9 @@ def model_of(document: Mapping[str, Any], version: int) -> KernelModel:
         raise ModelFileError(f"`C` must be positive, got {C}.")
     outputs = _outputs(document, k) if version > 1 else _outputs_of_version_1(document, k)
     inputs = _inputs(document, d)
-    expansion = Expansion(tuple(_part(block, m if version == 1 else None, d, where) for where, block in parts))
+    expansion = Expansion(
+        tuple(_part(block, m if version == 1 else None, d, where) for where, block in parts)
+    )
     if len(expansion) != m:
         raise ModelFileError(f"`theta` must have a row for each of {len(expansion)} units, got {m}.")
     facts = document.get("facts")
@@ -147,7 +149,8 @@ def _outputs(document: Mapping[str, Any], k: int) -> Outputs:
     if not isinstance(kind, str) or kind not in kinds:
         known = ", ".join(map(repr, sorted(kinds)))
         raise ModelFileError(
-            f"The kind of outputs {kind!r:.80} is unknown here; known are {known}. If it is yours, import it first."
+            f"The kind of outputs {kind!r:.80} is unknown here; known are {known}. If it is yours, import it "
+            "first."
         )
     try:
         return kinds[kind].from_json(block, k)
@@ -168,7 +171,9 @@ def _outputs_of_version_1(document: Mapping[str, Any], k: int) -> Outputs:
             raise ModelFileError(str(error)) from None
     flat = truth_of(document["flat"], "flat")
     if flat != (k == 1) and (flat or outputs is not None):
-        raise ModelFileError(f"`flat` must be {str(k == 1).lower()} for {k} outputs, got {str(flat).lower()}.")
+        raise ModelFileError(
+            f"`flat` must be {str(k == 1).lower()} for {k} outputs, got {str(flat).lower()}."
+        )
     return outputs or NumberOutputs(np.zeros(k), np.ones(k), flat)
 
 

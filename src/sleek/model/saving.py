@@ -18,12 +18,12 @@ from sklearn.base import BaseEstimator
 
 from sleek import __version__
 from sleek._runtime.atomic import write_atomically
-from sleek.bases import known_bases
-from sleek.model.reader import VERSIONS, model_of
-from sleek.model.kernel_model import KernelModel
 from sleek._runtime.json_values import ModelFileError
 from sleek._runtime.strict_json import MAX_DEPTH, parse
+from sleek.bases import known_bases
 from sleek.bases.expansion import Part
+from sleek.model.kernel_model import KernelModel
+from sleek.model.reader import VERSIONS, model_of
 from sleek.tables.saved import column_to_json
 
 FORMAT = "sleek-model"
@@ -90,7 +90,9 @@ def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None) -> byte
         "written_by": f"sleek {__version__}",
         "n_features": model.n_features,
         "feature_names": None if model.feature_names is None else list(model.feature_names),
-        "inputs": None if model.inputs is None else [column_to_json(column) for column in model.inputs.columns],
+        "inputs": None
+        if model.inputs is None
+        else [column_to_json(column) for column in model.inputs.columns],
         "outputs": {"kind": model.outputs.kind, **model.outputs.to_json()},
         "C": float(model.C),
         "parts": [_part(part) for part in model.parts],
