@@ -106,8 +106,10 @@ class NumberOutputs(Outputs):
     def from_json(cls, block: Mapping[str, Any], n_outputs: int) -> Self:
         check_keys(block, {"flat", "mean", "scale"}, "`outputs`")
         flat = truth_of(block["flat"], "outputs.flat")
+        if flat and n_outputs > 1:
+            raise ValueError(f"`outputs.flat` must be false for {n_outputs} outputs, got true.")
         mean, scale = (array_of(block[key], f"outputs.{key}", 1) for key in ("mean", "scale"))
-        if not len(mean) == len(scale) == n_outputs or (flat and n_outputs > 1) or not (scale > 0).all():
+        if not len(mean) == len(scale) == n_outputs or not (scale > 0).all():
             raise ValueError(f"`outputs` must have a mean and a positive scale for {n_outputs} outputs.")
         return cls(mean, scale, flat)
 
