@@ -157,14 +157,11 @@ def test_mirrored_rows_see_mirrored_boxes_alike():
 
 
 def test_a_side_of_sharpness_zero_can_grow():
-    start = from_sides(np.zeros((3, 4)), np.ones((3, 4)), np.zeros((3, 4)), np.zeros((3, 4)))
-    start["above"][0] = 2.0
-    start["below"][1, 2] = 8.0
+    start = from_sides(np.zeros((3, 4)), np.ones((3, 4)), np.zeros((3, 4)), np.full((3, 4), 8.0))
     coordinates = Box().coordinates(start)
-    assert all((scale > 0).all() for scale in coordinates.scale.arrays.values())
-    np.testing.assert_array_equal(coordinates.scale["below"], [[1.0] * 4] * 3)
-    alike = Box().coordinates(Box().start(np.zeros((3, 4)), 0.3, np.random.default_rng(0)))
-    np.testing.assert_allclose(alike.scale["above"], 0.3)
+    grown = coordinates.units(np.ones(4 * 12))
+    np.testing.assert_allclose(grown["below"], 0.5)
+    np.testing.assert_allclose(grown["above"], 8.5)
 
 
 # -- a fitted model -----------------------------------------------------------------------------------------
@@ -284,8 +281,9 @@ def test_conditions_that_matter_most_come_first():
     assert words == "strong above 1.0 ± 0.3 and weak above 1.0 ± 6.9"
 
 
-def test_a_rule_of_a_feature_that_never_varied_says_nothing():
-    assert said(3.0, 3.0, 1.0, 1.0, least=3.0, most=3.0) == "everywhere"
+@pytest.mark.parametrize("place", [1.0, 3.0, 5.0])
+def test_a_rule_of_a_feature_that_never_varied_says_nothing(place):
+    assert said(place, place, 1.0, 1.0, least=3.0, most=3.0) == "everywhere"
 
 
 def test_rules_of_units_in_other_units_are_the_same_but_for_them():

@@ -62,22 +62,22 @@ class Box(Basis):
         )
 
     def coordinates(self, start: Units) -> Coordinates:
-        """Displacements of the box, and changes of sharpness in units of the unit's mean sharpness.
+        """Displacements of the box, and changes of sharpness in units of 1/√features, pulled to the start.
 
-        A side that starts with sharpness 0 must be able to grow, so its start is no scale. The mean over all
-        sides of a unit is one: where all start alike it is the start of each, as for other bases of a
-        distance; where a few sharp sides start among many of sharpness 0, a new side is as easy to grow as
-        the few are on average sharp, and the more sides there are, the harder.
+        A side that starts with sharpness 0 must be able to grow, so its start is no scale. 1/√features is the
+        step that moves log φ by about 1 when all sides change at random. It lies between the sharpness of
+        units that start at a centre, about 1/features, too small a step for a side to become a cut, and
+        that of the few sides of a tree's leaf, about 1, with which small data of many features overfit.
         """
-        mean = 0.5 * (start["below"] + start["above"]).mean(axis=1, keepdims=True)
-        sharpness = np.where(mean > 0, mean, 1.0) * np.ones_like(start["below"])
         step = np.ones_like(start["centers"])
+        sharpness = step * step.shape[1] ** -0.5
         scale = Units({"centers": step, "half_widths": step, "below": sharpness, "above": sharpness})
         return Coordinates(start, scale, self.lower_bounds())
 
     def features(self, X: FloatArray, units: Units) -> FloatArray:
         Z = kernels.box_distance(X, *sides(units), units["below"], units["above"])
-        return np.exp(np.negative(Z, out=Z), out=Z)
+        Phi: FloatArray = np.exp(np.negative(Z, out=Z), out=Z)
+        return Phi
 
     def vjp(self, X: FloatArray, units: Units, Phi: FloatArray, dPhi: FloatArray) -> Units:
         d_lows, d_highs, d_below, d_above = kernels.box_distance_vjp(
@@ -94,10 +94,8 @@ class Box(Basis):
 
     def jacobian(self, X: FloatArray, units: Units, Phi: FloatArray) -> Units:
         lows, highs = sides(units)
-        under, over = (
-            np.maximum(lows - X[:, None, :], 0.0),
-            np.maximum(X[:, None, :] - highs, 0.0),
-        )  # (n, m, d)
+        under = np.maximum(lows - X[:, None, :], 0.0)  # (n, m, d)
+        over = np.maximum(X[:, None, :] - highs, 0.0)
         slope = Phi[:, :, None]
         by_low, by_high = -slope * units["below"] * (under > 0), slope * units["above"] * (over > 0)
         return Units(
@@ -169,7 +167,7 @@ def rule(units: Units, j: int, least: ArrayLike, most: ArrayLike, names: Sequenc
     """
     start, end = (np.asarray(array, dtype=np.float64) for array in (least, most))
     lows, highs = (side[j] for side in sides(units))
-    below, above = units["below"][j], units["above"][j]
+    below, above = ((end > start) * units[name][j] for name in ("below", "above"))
     under, over = below * np.maximum(lows - start, 0.0), above * np.maximum(end - highs, 0.0)
     found = []
     for i in np.argsort(-np.maximum(under, over), kind="stable"):
