@@ -104,6 +104,8 @@ class Facts:
             standard_error=number_of(expected["standard_error"], "facts.expected_error.standard_error"),
             method=text_of(expected["method"], "facts.expected_error.method"),
         )
+        if min(error.value, error.standard_error) < 0:
+            raise ModelFileError(f"`facts.expected_error` must not be negative, got {error}.")
         return cls(count_of(block["n_rows"], "facts.n_rows"), expected=error, **found)
 
 
