@@ -132,7 +132,7 @@ def test_bad_numbers_to_predict(tmp_path, value, word):
 
 def test_too_little_to_learn_from(tmp_path):
     pq.write_table(pa.table({"x": [1.0], "y": [1.0]}), tmp_path / "1.parquet")
-    with pytest.raises(ValueError, match="at least 2 rows of positive weight .*, got 1 that counts as one"):
+    with pytest.raises(ValueError, match=r"at least 2 rows of positive weight .*, got 1 that counts as one"):
         LowRankLSSVR().fit(Files(tmp_path, target="y"))
 
 

@@ -1,10 +1,6 @@
 """Files in place of arrays: the same model, the same predictions, clear errors, nothing left behind."""
 
 import re
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -197,29 +193,3 @@ def test_features_are_matched_by_name_or_by_number(rows, folder):
     named = LowRankLSSVC(3, random_state=0).fit(labelled(folder))
     shuffled = Files(folder, columns=FEATURES[::-1])
     np.testing.assert_array_equal(named.predict(shuffled), named.predict(labelled(folder)))
-
-
-INTERRUPTED = """
-import sys, threading
-from sleek import LowRankLSSVC, Files, VariableProjection
-
-trainer = VariableProjection(tol=1e-300, max_iter=100000)
-model = LowRankLSSVC(30, basis="gaussian_rbf", trainer=trainer, max_samples=None, n_jobs=2, random_state=0)
-print("ready", flush=True)
-try:
-    model.fit(Files(sys.argv[1], target="y", columns=[f"x{i}" for i in range(6)]))
-except KeyboardInterrupt:
-    print([thread.name for thread in threading.enumerate()])
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-def test_an_interrupt_leaves_no_thread_behind(folder):
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, str(folder)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(4.0)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
-    assert out.strip() == "['MainThread']"

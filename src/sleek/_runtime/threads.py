@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 from itertools import islice
-from threading import Event, Lock
+from queue import SimpleQueue
+from threading import Event, Lock, Semaphore, Thread
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -39,8 +41,8 @@ class Workers:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+            pool, self._pool = self._pool, None
+            patiently(partial(pool.shutdown, cancel_futures=True))
 
     def spread(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """``list(map(function, items))``, where this thread works too and none waits for another.
@@ -66,8 +68,10 @@ class Workers:
                     failed.set()
                     raise
 
-        others = [self._pool.submit(work) for _ in range(min(self.n_jobs, len(items)) - 1)]
+        others: list[Future[None]] = []
         try:
+            for _ in range(min(self.n_jobs, len(items)) - 1):
+                others.append(self._pool.submit(work))
             work()
         except BaseException:  # an interrupt between two items, too
             failed.set()
@@ -113,6 +117,49 @@ class Workers:
             for future in waiting:
                 future.cancel()
             wait(waiting)
+
+
+def read_ahead(items: Generator[Item, None, None], n_ahead: int) -> Generator[Item, None, None]:
+    """The same items, made by a background thread, `n_ahead` of them before they are asked for.
+
+    The thread has ended and `items` is closed when this generator is, whether all was made, making failed or
+    nobody asked for more. Only the thread ever touches `items`: a generator that runs cannot be closed.
+    """
+    found: SimpleQueue[tuple[Item] | BaseException | None] = SimpleQueue()
+    room, stopped = Semaphore(n_ahead), Event()
+
+    def make() -> None:
+        try:
+            with closing(items):
+                while room.acquire() and not stopped.is_set():
+                    found.put((next(items),))
+        except StopIteration:
+            found.put(None)
+        except BaseException as error:
+            found.put(error)
+
+    thread = Thread(target=make, name="sleek-reader", daemon=True)
+    try:
+        thread.start()
+        while (item := found.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            room.release()
+            yield item[0]
+    finally:
+        stopped.set()
+        room.release()
+        if thread.is_alive():
+            patiently(thread.join)
+
+
+def patiently(wait_for_threads: Callable[[], object]) -> None:
+    """Wait for threads to end, also if an interrupt arrives meanwhile: it comes through afterwards."""
+    try:
+        wait_for_threads()
+    except BaseException:
+        wait_for_threads()
+        raise
 
 
 class _BlasGuard:

@@ -7,6 +7,7 @@ does not depend on what the process has done before.
 
 from typing import Any
 
+from sleek._runtime.interrupts import interruptible
 from sleek._runtime.types import AnyArray
 from sleek.kernels import reference
 
@@ -42,12 +43,14 @@ def _for_products(X: AnyArray) -> Any:
     return _implementation(len(X) >= LARGE_BLOCK)
 
 
+@interruptible
 def absolute_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArray:
     """Z_nj = Σ_i shapes_ji |x_ni - c_ji|."""
     Z: AnyArray = _for_loops(X, centers).absolute_distance(X, centers, shapes)
     return Z
 
 
+@interruptible
 def absolute_distance_vjp(
     X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray
 ) -> tuple[AnyArray, AnyArray]:
@@ -56,12 +59,14 @@ def absolute_distance_vjp(
     return d_centers, d_shapes
 
 
+@interruptible
 def box_distance(X: AnyArray, lows: AnyArray, highs: AnyArray, below: AnyArray, above: AnyArray) -> AnyArray:
     """Z_nj = Σ_i above_ji (x_ni - high_ji)₊ + below_ji (low_ji - x_ni)₊."""
     Z: AnyArray = _for_boxes(X, lows).box_distance(X, lows, highs, below, above)
     return Z
 
 
+@interruptible
 def box_distance_vjp(
     X: AnyArray, lows: AnyArray, highs: AnyArray, below: AnyArray, above: AnyArray, dZ: AnyArray
 ) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
@@ -70,12 +75,14 @@ def box_distance_vjp(
     return d_lows, d_highs, d_below, d_above
 
 
+@interruptible
 def squared_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArray:
     """Z_nj = Σ_i shapes_ji (x_ni - c_ji)²."""
     Z: AnyArray = _for_products(X).squared_distance(X, centers, shapes)
     return Z
 
 
+@interruptible
 def squared_distance_vjp(
     X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray
 ) -> tuple[AnyArray, AnyArray]:
@@ -84,30 +91,35 @@ def squared_distance_vjp(
     return d_centers, d_shapes
 
 
+@interruptible
 def projection(X: AnyArray, slopes: AnyArray, offsets: AnyArray) -> AnyArray:
     """Z_nj = Σ_i slopes_ji x_ni + offsets_j."""
     Z: AnyArray = _for_products(X).projection(X, slopes, offsets)
     return Z
 
 
+@interruptible
 def projection_vjp(X: AnyArray, dZ: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Σ_n dZ_nj ∂Z_nj/∂slopes_j and Σ_n dZ_nj."""
     d_slopes, d_offsets = _for_products(X).projection_vjp(X, dZ)
     return d_slopes, d_offsets
 
 
+@interruptible
 def centred_products(A: AnyArray, B: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray]:
     """Σs, the weighted mean of the rows of [A, B], and Σ s·(row - mean)(row - mean)ᵀ."""
     weight, mean, products = _for_products(A).centred_products(A, B, s)
     return weight, mean, products
 
 
+@interruptible
 def output_gradient(Phi: AnyArray, T: AnyArray, s: AnyArray, theta: AnyArray, b: AnyArray) -> AnyArray:
     """dΦ = -s·(t - Φθ - b)·θᵀ, the derivative of ½ Σ s r² by every unit value."""
     dPhi: AnyArray = _for_products(Phi).output_gradient(Phi, T, s, theta, b)
     return dPhi
 
 
+@interruptible
 def column_moments(X: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray, AnyArray, AnyArray]:
     """Σs, and the weighted mean, Σ s·(x - mean)², least and largest value of every column."""
     weight, mean, squares, low, high = _for_products(X).column_moments(X, s)

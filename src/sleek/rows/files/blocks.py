@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from sleek._runtime.threads import Workers
+from sleek._runtime.threads import Workers, read_ahead
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.labels import Labels
 from sleek.rows.checked import all_finite
@@ -150,23 +148,6 @@ class ColumnBlock(Cut[Chunk]):
             row += len(part)
 
 
-def read_ahead(chunks: Generator[Chunk, None, None]) -> Generator[Chunk, None, None]:
-    """The same chunks, read in a background thread before they are asked for.
-
-    The thread has ended when this generator is closed, whether all was read, reading failed or the reader
-    lost interest.
-    """
-    pool = ThreadPoolExecutor(1, thread_name_prefix="sleek-reader")
-    try:
-        waiting = deque(pool.submit(next, chunks, None) for _ in range(AHEAD))
-        while (chunk := waiting.popleft().result()) is not None:
-            waiting.append(pool.submit(next, chunks, None))
-            yield chunk
-    finally:
-        pool.shutdown(cancel_futures=True)
-        chunks.close()
-
-
 def each_block(
     chunks: Generator[Chunk, None, None],
     size: int,
@@ -180,7 +161,7 @@ def each_block(
     To be closed when it is not used up. `progress` is called here, in the caller's thread.
     """
     done = 0
-    with closing(read_ahead(chunks)) as ahead:
+    with closing(read_ahead(chunks, AHEAD)) as ahead:
         todo = ColumnBlock.each(ahead, size)
         with closing(workers.map(lambda block: (function(block), block.rows_read), todo)) as results:
             for result, rows_read in results:
