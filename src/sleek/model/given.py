@@ -90,14 +90,17 @@ def _strange(values: AnyArray) -> tuple[tuple[int, ...], Any] | None:
     if values.dtype.kind in "fiub":
         return None
     for place, value in np.ndenumerate(values):
-        plain = value.item() if isinstance(value, np.generic) else value
-        try:
-            if isinstance(plain, str | bytes | complex):
-                raise TypeError
-            float(plain)
-        except (TypeError, ValueError):
-            return place, plain
+        if values.dtype.kind != "O" or not _is_number(value):
+            return place, value.item() if isinstance(value, np.str_ | np.complexfloating) else value
     return None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(value, str | bytes)
 
 
 def _floats(values: AnyArray) -> AnyArray:

@@ -17,6 +17,7 @@ from sleek.kernels import LARGE_BLOCK
 from sleek.model.frozen import frozen
 from sleek.model.given import rows_of
 from sleek.outputs.base import Outputs
+from sleek.rows.scaling import Scaling
 from sleek.rows.source import rows_per_block
 
 if TYPE_CHECKING:
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
     from sleek.model.facts import Facts
     from sleek.tables.columns import Inputs
 
-CHECKED_ROWS = 16  # of a block of float32 rows are computed in float64 too,
-SINGLE_DIGITS = (
-    3e-6  # and must agree to this, relative to the mean Σ_j |θ_j φ_j| + |b|: others may be a little worse
-)
+MIDST_ROWS = 15  # of a block of float32 rows: their medians are a point in the midst of all,
+FAR = 10.0  # which is far from 0 beyond this many times their range
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,24 +119,20 @@ class KernelModel:
     def features(self, X: AnyArray) -> FloatArray:
         """Phi (n, n_units): the value of every unit at every row, unchecked; float32 for float32 rows.
 
-        Many float32 rows are computed in float32, if that is exact to `SINGLE_DIGITS` in some of them. Its
-        rounding errors are 6e-8 of a feature's distance from 0, measured by how fast units change: they are
-        seen where the mean of a feature is more than a hundred times its spread. Few rows take no longer in
-        float64.
+        Few float32 rows are computed in float64, which takes no longer. Many are computed in float32, if need
+        be about a point in their midst: rounding errors are 6e-8 of a row's distance from it. About 0 they
+        leave three digits where the mean of a feature is 10,000 times its spread.
         """
         X = np.asarray(X)
-        if X.dtype == np.float32 and len(X) >= LARGE_BLOCK:
-            Phi = self.expansion.features(X)
-            if self._agrees(X[:: len(X) // CHECKED_ROWS], Phi[:: len(X) // CHECKED_ROWS]):
-                return Phi
-        exact = self.expansion.features(X.astype(np.float64, copy=False))
-        return exact.astype(np.float32) if X.dtype == np.float32 else exact
-
-    def _agrees(self, X: AnyArray, Phi: AnyArray) -> bool:
-        """Whether values of units are exact enough for the outputs that they add up to."""
-        exact, weights = self.expansion.features(X.astype(np.float64)), np.abs(self.theta)
-        scale = np.abs(exact).mean(axis=0) @ weights + np.abs(self.b)
-        return bool((np.abs(Phi - exact) @ weights <= SINGLE_DIGITS * scale).all())
+        if X.dtype != np.float32:
+            return self.expansion.features(X.astype(np.float64, copy=False))
+        if len(X) < LARGE_BLOCK:
+            return self.expansion.features(X.astype(np.float64)).astype(np.float32)
+        low, midst, high = np.sort(X[:: len(X) // MIDST_ROWS], axis=0)[[0, MIDST_ROWS // 2, MIDST_ROWS - 1]]
+        if (np.abs(midst) <= FAR * (high - low)).all():
+            return self.expansion.features(X)
+        about = Scaling(-midst.astype(np.float64), np.ones(len(midst)))
+        return self.expansion.unscale(about).features(X - midst)
 
     def kernel(self, A: AnyArray, B: AnyArray) -> FloatArray:
         """The learnt low rank kernel k(a, b) = Σ_j φ_j(a) φ_j(b) for all pairs of rows."""
