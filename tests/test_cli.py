@@ -7,17 +7,27 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import confusion_matrix, mean_absolute_error, precision_score, r2_score, recall_score
+from sklearn.metrics import (
+    average_precision_score,
+    confusion_matrix,
+    mean_absolute_error,
+    precision_score,
+    r2_score,
+    recall_score,
+    roc_auc_score,
+)
+from sklearn.model_selection import train_test_split
 from typer.testing import CliRunner
 
 import sleek
 from sleek.bases import known_bases
-from sleek.cli import app
+from sleek.cli.commands import app
 from sleek.cli.options import BasisName
 from sleek.datasets import make_ripley
 from sleek.tables.columns import Inputs
@@ -101,10 +111,17 @@ def test_fit_is_what_the_library_does(folder, tmp_path):
     model = sleek.load(tmp_path / "m.json")
     assert model.inputs == inputs
     np.testing.assert_array_equal(model.theta, estimator.model_.theta)
-    assert model.classes.tolist() == ["cat", "dog", "eel"]
-    assert model.metadata["target"] == "species"
-    assert report["loo_error"] == estimator.loo_error_
-    assert report["baseline_error"] == pytest.approx(1 - frame["species"].value_counts(normalize=True).max())
+    assert model.outputs.classes.tolist() == ["cat", "dog", "eel"]
+    assert model.metadata == {"target": "species"}
+    told = report["expected"]
+    assert (told["error"], told["standard_error"], told["method"]) == (
+        estimator.expected_error_,
+        estimator.expected_error_std_,
+        estimator.expected_error_method_,
+    )
+    shares = frame["species"].value_counts(normalize=True)
+    assert (told["baseline"], told["baseline_error"]) == (shares.index[0], pytest.approx(1 - shares.iloc[0]))
+    assert report["parts"] == [{"basis": "gaussian_rbf", "units": 4}]
     expected = {"task": "classification", "rows": 160, "columns": 2, "features": 4, "units": 4, "notes": []}
     assert {key: report[key] for key in expected} == expected
     assert report["bytes"] == (tmp_path / "m.json").stat().st_size
@@ -117,7 +134,10 @@ def test_fit_tells_people_what_it_found(folder, tmp_path):
     for words in ("species, 3 classes: cat, dog, eel", "160", "3 numbers and 1 category of 3 levels"):
         assert words in printed
     assert "4 gaussian_rbf units" in printed
-    assert "% (leave-one-out; always the largest class:" in printed
+    model = sleek.load(tmp_path / "m.json")
+    assert re.search(
+        rf"% ± \d\.\d \({model.facts.expected.method}; always saying \"\w+\" \d+\.\d %\)", printed
+    )
     assert "kB)" in printed
 
 
@@ -149,11 +169,37 @@ def test_the_target_decides_the_task(folder, tmp_path, target, option, task):
     report_of("evaluate", tmp_path / "m.json", tmp_path / "data.csv")
 
 
-def test_regression_reports_rmse(folder):
-    printed = sleek_run("fit", folder / "data.csv", "-t", "price", "--columns", "age,colour", *SMALL).stdout
+def test_regression_reports_rmse(folder, tmp_path):
+    arguments = ("fit", folder / "data.csv", "-t", "price", "--columns", "age,colour", *SMALL)
+    printed = sleek_run(*arguments, "-o", tmp_path / "m.json").stdout
+    told = report_of(*arguments)["expected"]
+    facts = sleek.load(tmp_path / "m.json").facts
     assert "price, a number" in printed
-    assert "RMSE" in printed
-    assert "R²" in printed
+    assert f"RMSE {told['rmse']:.3g} ± {told['standard_error']:.2g}, R² {told['r2']:.3f} (" in printed
+    assert told["rmse"] == pytest.approx(np.sqrt(facts.expected.value))
+    below, above = (np.sqrt(facts.expected.value + k * facts.expected.standard_error) for k in (-0.01, 0.01))
+    assert told["standard_error"] == pytest.approx((above - below) / 0.02, rel=1e-3)
+    truth = pd.read_csv(folder / "data.csv")["price"]
+    assert told["r2"] == pytest.approx(1 - facts.expected.value / truth.var(ddof=0))
+    assert told["baseline_rmse"] == pytest.approx(truth.std(ddof=0))
+
+
+def test_the_whole_time_is_reported(folder):
+    begin = time.perf_counter()
+    report = report_of("fit", folder / "data.csv", "-t", "price", "--columns", "age,colour", *SMALL)
+    whole = time.perf_counter() - begin
+    assert 0.5 * whole < report["seconds"] <= whole
+
+
+def test_many_columns_take_no_square(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(30, 600))).add_prefix("c").assign(y=np.arange(30) % 2)
+    frame["word"] = np.where(frame["y"] > 0, "a", "b")
+    frame.to_csv(tmp_path / "wide.csv", index=False)
+    report_of("fit", tmp_path / "wide.csv", "-t", "y", *SMALL, "-o", tmp_path / "m.json")
+    model = sleek.load(tmp_path / "m.json")
+    assert len(model.facts.influence) == len(model.inputs.columns) == 601
+    assert len(model.facts.deviation) == 602
 
 
 def test_every_kind_of_file_gives_the_same_model(folder, tmp_path):
@@ -188,8 +234,9 @@ def test_rows_of_no_weight_do_not_count(folder, tmp_path):
         "fit", folder / "data.csv", "-t", "price", "--columns", "age", "--weight", "count", *SMALL
     )
     assert everything["rows"] == some["rows"] == (frame["count"] > 0).sum()
-    for key in ("loo_error", "baseline_error", "C"):
-        assert everything[key] == pytest.approx(some[key], rel=1e-9)
+    assert everything["C"] == some["C"]
+    for key in ("rmse", "standard_error", "r2", "baseline_rmse"):
+        assert everything["expected"][key] == pytest.approx(some["expected"][key], rel=1e-9)
 
 
 def test_rows_without_a_target_are_left_out(folder, tmp_path):
@@ -220,8 +267,30 @@ def test_held_out_rows_are_not_learnt_from(folder, tmp_path, target, error):
     train = report_of("fit", folder / "data.csv", "-t", target, "--columns", "age,colour", *SMALL)
     assert whole["rows"] == 160
     assert 0 <= report["test"][error] < 1
-    assert report["loo_error"] != train["loo_error"]
+    assert report["expected"] != train["expected"]
     assert "held out rows" in sleek_run(*arguments).stdout
+
+
+def test_held_out_rows_count_by_their_weight(folder, tmp_path):
+    arguments = (
+        "fit",
+        folder / "data.csv",
+        "-t",
+        "price",
+        "--columns",
+        "age,colour",
+        "--weight",
+        "count",
+        *SMALL,
+    )
+    report = report_of(*arguments, "--test", "0.25", "-o", tmp_path / "m.json")
+    model, frame = sleek.load(tmp_path / "m.json"), pd.read_csv(folder / "data.csv")
+    _, held = train_test_split(np.arange(len(frame)), test_size=0.25, random_state=0)
+    rest = frame.iloc[held]
+    squares = (model.predict(model.inputs.transform(rest)) - rest["price"]) ** 2
+    assert report["test"]["rmse"] == pytest.approx(np.sqrt(np.average(squares, weights=rest["count"])))
+    assert report["test"]["weight"] == rest["count"].sum()
+    assert report["test"]["rows"] == (rest["count"] > 0).sum()
 
 
 def test_codes_as_categories(folder):
@@ -238,8 +307,14 @@ def test_a_column_that_counts_the_rows_is_noted(folder, tmp_path):
 
 
 def test_influence_is_that_of_the_columns(folder):
-    influence = sleek.load(folder / "price.json").metadata["influence"]
-    assert 0 < influence["colour"] < influence["age"] < 1.2
+    model = sleek.load(folder / "price.json")
+    age, colour = model.facts.influence
+    assert 0 < colour < age < 1.2
+    X = features_of(model, folder / "data.csv")
+    shuffled = X.copy()
+    shuffled[:, 1:] = X[np.random.default_rng(0).permutation(len(X)), 1:]
+    moved = np.mean((model.predict(shuffled) - model.predict(X)) ** 2)
+    assert colour == pytest.approx(np.sqrt(moved / (2 * np.var(model.predict(X)))), rel=0.3)
 
 
 def test_verbose_does_not_spoil_the_output(folder):
@@ -261,7 +336,7 @@ def test_predictions_are_those_of_the_model(folder, tmp_path):
     rows = rows_of(result.stdout)
     assert list(rows[0]) == ["id", "age", "prediction", "score cat", "score dog", "score eel"]
     assert [row["prediction"] for row in rows] == model.predict(X).tolist()
-    scores = [[float(row[f"score {label}"]) for label in model.classes] for row in rows]
+    scores = [[float(row[f"score {label}"]) for label in model.outputs.classes] for row in rows]
     np.testing.assert_array_equal(scores, model.decision_function(X))
     gaps = pd.read_csv(folder / "new.csv")["age"].isna().sum()
     assert f"note: column 'age': {gaps} missing values are taken as" in result.stderr
@@ -315,6 +390,7 @@ def test_models_that_were_trained_on_arrays(tmp_path):
         in sleek_run("evaluate", tmp_path / "m.json", tmp_path / "data.csv", code=2).stderr
     )
     assert "±" in sleek_run("show", tmp_path / "m.json").stdout
+    assert "expected error" in sleek_run("show", tmp_path / "m.json").stdout
     (tmp_path / "gap.csv").write_text("x0,x1\n1,2\n1,\n")
     refused = sleek_run("predict", tmp_path / "m.json", tmp_path / "gap.csv", code=2).stderr
     assert "gap.csv, line 3, column 'x1': the model has no fill for missing values" in refused
@@ -346,15 +422,53 @@ def test_evaluation_of_numbers(folder):
     assert "RMSE" in sleek_run("evaluate", folder / "price.json", folder / "new.csv").stdout
 
 
+def test_two_classes_have_a_curve(folder):
+    scores = report_of("evaluate", folder / "adult.json", folder / "new.csv")
+    model, truth = sleek.load(folder / "adult.json"), pd.read_csv(folder / "new.csv")["adult"]
+    decision = model.decision_function(features_of(model, folder / "new.csv"))
+    assert scores["auc"] == pytest.approx(roc_auc_score(truth, decision))
+    assert scores["average_precision"] == pytest.approx(average_precision_score(truth, decision))
+    printed = sleek_run("evaluate", folder / "adult.json", folder / "new.csv").stdout
+    assert f"AUC {scores['auc']:.3f}, average precision {scores['average_precision']:.3f} (for 1)" in printed
+
+
+def test_a_curve_needs_two_classes(folder, tmp_path):
+    frame = pd.read_csv(folder / "new.csv")
+    frame[frame["adult"] == 1].to_csv(tmp_path / "ones.csv", index=False)
+    scores = report_of("evaluate", folder / "adult.json", tmp_path / "ones.csv")
+    assert (scores["auc"], scores["average_precision"]) == (None, None)
+    assert "AUC" not in sleek_run("evaluate", folder / "adult.json", tmp_path / "ones.csv").stdout
+
+
+@pytest.mark.parametrize("name", ["species", "adult", "price"])
+def test_weights_count_rows_in_an_evaluation(folder, tmp_path, name):
+    """A row of weight 2 is the row twice, and one of weight 0 is not there."""
+    frame = pd.read_csv(folder / "new.csv")
+    frame.loc[frame.index.repeat(frame["count"])].to_csv(tmp_path / "twice.csv", index=False)
+    weighted = report_of("evaluate", folder / f"{name}.json", folder / "new.csv", "--weight", "count")
+    repeated = report_of("evaluate", folder / f"{name}.json", tmp_path / "twice.csv")
+    assert weighted["weight"] == repeated["rows"]
+    assert weighted["rows"] == (frame["count"] > 0).sum()
+    for key in {"accuracy", "error", "auc", "average_precision", "rmse", "mae", "r2"} & set(repeated):
+        assert weighted[key] == pytest.approx(repeated[key], rel=1e-12)
+    if "per_class" in repeated:
+        assert weighted["per_class"] == repeated["per_class"]
+        printed = sleek_run(
+            "evaluate", folder / f"{name}.json", folder / "new.csv", "--weight", "count"
+        ).stdout
+        assert re.search(r"weight +recall +precision", printed)
+
+
 def test_classes_never_seen_are_mistakes(folder, tmp_path):
     (tmp_path / "new.csv").write_text("colour,age,species\nred,30,yak\nred,70,eel\nblue,50,\n")
     scores = report_of("evaluate", folder / "species.json", tmp_path / "new.csv")
     assert scores["rows"] == 2
-    assert scores["per_class"][3]["class"] == "yak"
-    assert sum(scores["per_class"][3]["predicted"]) == 1
+    assert len(scores["per_class"]) == 3
+    assert scores["never_seen"]["total"] == sum(scores["never_seen"]["predicted"]) == 1
     assert scores["accuracy"] <= 0.5
     assert "1 rows without a value of 'species' are left out" in scores["notes"]
     assert "column 'species': 1 rows hold what the model has never seen, such as 'yak'" in scores["notes"]
+    assert "(never seen)" in sleek_run("evaluate", folder / "species.json", tmp_path / "new.csv").stdout
 
 
 # ---- export and the rest --------------------------------------------------------------------------------
@@ -406,7 +520,7 @@ def test_bases_are_those_of_the_library():
 
 def test_help_imports_nothing_heavy():
     code = (
-        "import sys; from sleek.cli import app; sys.argv = ['sleek', 'fit', '--help'];\n"
+        "import sys; from sleek.cli.commands import app; sys.argv = ['sleek', 'fit', '--help'];\n"
         "try: app()\nexcept SystemExit: print({'numpy', 'sklearn', 'scipy', 'pyarrow'} & set(sys.modules))"
     )
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout

@@ -1,18 +1,17 @@
 """Bad input to the command line: exit code 2, one sentence that names the place, no traceback, no file."""
 
+import json
 import os
-import signal
-import subprocess
+import shlex
 import sys
-import time
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-import sleek
-from sleek.cli import app
-from sleek.datasets import make_ripley
+from sleek.cli.commands import app
 
 FILES = {
     "good.csv": "a,b,y\n" + "".join(f"{row % 7},{row % 5},{row % 2}\n" for row in range(40)),
@@ -33,6 +32,9 @@ FILES = {
     "only.csv": "y\n0\n1\n",
     "weights.csv": "a,w,y\n1,1,0\n2,-1,1\n3,1,0\n",
     "no_weight.csv": "a,w,y\n1,0,0\n2,0,1\n",
+    "huge.csv": "b,income,y\n1,1e200,0\n2,-1e200,1\n3,1e200,0\n",
+    "many.csv": "a,y\n" + "".join(f"{row % 7},{row}.5\n" for row in range(30)),
+    "signed.csv": "a,b,y\n1,2,0\n2,-2,1\n",
     "clash.csv": "a,b,prediction\n1,2,3\n",
     "not_model.json": '{"format": "something else"}',
     "broken.json": '{"format": "sleek-model", ',
@@ -69,7 +71,7 @@ def folder(tmp_path_factory):
         ("fit gap.csv -t y", "Column 'b' has no value in any row: leave it out."),
         ("fit dates.csv -t y", "Column 'when' holds dates ('2024-01-01')"),
         ("fit dates.csv -t y", "Column 'who' has 60 different texts in 60 rows"),
-        ("fit dates.csv -t y", "--drop 'when,who'"),
+        ("fit dates.csv -t y", "To leave out what is of no use: --drop when,who"),
         ("fit good.csv -t Y", "good.csv has no column 'Y'. Did you mean 'y'? It has: a, b, y."),
         ("fit good.csv -t target", "good.csv has no column 'target'. It has: a, b, y."),
         ("fit good.csv -t y --drop aa", "good.csv has no column 'aa'. Did you mean 'a'?"),
@@ -80,7 +82,13 @@ def folder(tmp_path_factory):
         ("fit good.csv -t y --drop a,b", "good.csv has no column left to learn from."),
         ("fit only.csv -t y", "only.csv has no column left to learn from."),
         ("fit infinite.csv -t y", "infinite.csv, line 3, column 'a': a finite number is needed, got inf."),
-        ("fit good.csv -t y --units 41", "`n_units`=41 is more than the"),
+        ("fit huge.csv -t y", "huge.csv: Values of feature 'income' are too large for float64 arithmetic"),
+        (
+            "fit huge.csv -t income --task regression",
+            "huge.csv: values of the target 'income' are too large for float64",
+        ),
+        ("fit many.csv -t y --task classification", "too many to be classes. Is another column meant"),
+        ('fit good.csv -t y --drop a"b"', "good.csv has no column 'a\"b\"'."),
         ("fit good.csv -t y --units 0", "Invalid value for '--units'"),
         ("fit good.csv -t y --basis rbf", "Invalid value for '--basis'"),
         ("fit good.csv -t y --task sort", "Invalid value for '--task'"),
@@ -109,6 +117,12 @@ def folder(tmp_path_factory):
             "clash.csv has a column 'prediction' already: do not --keep it.",
         ),
         ("predict m.json new.csv -o nowhere/out.csv", "nowhere/out.csv cannot be written"),
+        (
+            "predict m.json new.csv -o out.xls",
+            "out.xls must end in .csv, .csv.gz, .tsv, .parquet, .pq to say what to write.",
+        ),
+        ("predict m.json new.csv -o out.gz", "out.gz must end in .csv, .csv.gz"),
+        ("fit good.csv -t y -o model.csv", "model.csv is named like a table, but a model is JSON"),
         ("predict numbers.json new.csv --scores", "--scores is for classifiers"),
         ("predict - -", "Model and data cannot both be standard input (-)."),
         ("evaluate - -", "Model and data cannot both be standard input (-)."),
@@ -120,6 +134,8 @@ def folder(tmp_path_factory):
         ("predict sub new.csv", "sub is a folder: a file is needed."),
         ("show mm.json", "mm.json does not exist. Did you mean 'm.json'?"),
         ("evaluate m.json new.csv", "new.csv has no column 'y'."),
+        ("evaluate m.json good.csv --weight w", "good.csv has no column 'w'."),
+        ("evaluate m.json signed.csv --weight b", "column 'b': a weight of at least 0 is needed, got -2.0."),
         ("evaluate m.json text.csv --target b", "line 3, column 'b': a number is needed, got 'four'."),
         (
             "show m.json --row a=1 --explain new.csv:1",
@@ -162,111 +178,49 @@ def test_without_pyarrow_parquet_is_not_written(folder, monkeypatch):
         app, ["predict", str(folder / "m.json"), str(folder / "new.csv"), "-o", str(out)]
     )
     assert result.exit_code == 2
-    assert "Parquet files need pyarrow: pip install 'sleek[files]'." in result.stderr
+    assert "needs pyarrow, which is not installed: pip install 'sleek-svm[files]'." in result.stderr
 
 
 def test_without_onnx_nothing_is_exported_to_it(folder, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "onnx", None)
     result = CliRunner().invoke(app, ["export", str(folder / "m.json"), "-o", str(tmp_path / "m.onnx")])
     assert result.exit_code == 2
-    assert "pip install 'sleek[onnx]'" in result.stderr
+    assert "pip install 'sleek-svm[onnx]'" in result.stderr
 
 
-# ---- as a shell runs it ---------------------------------------------------------------------------------
-
-SLEEK = (sys.executable, "-m", "sleek")
-
-
-def shell(*arguments, **options):
-    return subprocess.run([*SLEEK, *map(str, arguments)], capture_output=True, text=True, **options)
-
-
-def test_exit_codes_and_streams(folder, tmp_path):
-    done = shell("fit", folder / "good.csv", *FIT, "-o", tmp_path / "m.json")
-    assert (done.returncode, done.stderr) == (0, "")
-    bad = shell("fit", folder / "ragged.csv", *FIT)
-    assert (bad.returncode, bad.stdout) == (2, "")
-    assert bad.stderr.startswith("sleek: ")
-    assert bad.stderr.count("\n") == 1
-    assert shell("nonsense").returncode == 2
+def test_what_is_suggested_works_when_it_is_pasted(tmp_path):
+    """Names with commas, quotes, spaces at the ends: as a shell takes the option apart."""
+    names = ["a,b", 'say "hi"', "it's", " spaced ", "$HOME", "plain"]
+    columns = {name: [f"{name} {row}" for row in range(60)] for name in names}
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table(columns | {"x": np.arange(60) % 7, "y": np.arange(60) % 2}), path)
+    refused = CliRunner().invoke(app, ["fit", str(path), *FIT])
+    assert refused.exit_code == 2
+    option = refused.stderr.rpartition("To leave out what is of no use: ")[2]
+    accepted = CliRunner().invoke(app, ["fit", str(path), *FIT, *shlex.split(option), "--json"])
+    assert accepted.exit_code == 0, accepted.stderr
+    assert json.loads(accepted.stdout)["columns"] == 1
 
 
-def test_terminals_that_know_no_greek(folder):
-    environment = os.environ | {"PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
-    done = shell("show", folder / "m.json", env=environment)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "+ ? weight ? unit" in done.stdout
+def test_notes_speak_of_options(tmp_path, folder):
+    result = CliRunner().invoke(app, ["fit", str(folder / "good.csv"), *FIT, "--units", "41"])
+    assert result.exit_code == 0
+    assert "note: --units 41 is more than the 35 distinct rows: 35 units are fitted." in result.stderr
 
 
-def test_a_pipe(folder):
-    data = (folder / "good.csv").read_text()
-    done = shell("predict", folder / "m.json", "-", input=data)
-    assert done.stdout.splitlines()[0] == "prediction"
-    assert len(done.stdout.splitlines()) == 41
+def test_training_that_does_not_end_is_told_in_options(monkeypatch, folder):
+    monkeypatch.setattr("sleek.trainers.varpro.VariableProjection.__init__.__defaults__", ("loo", 1, 1e-5))
+    result = CliRunner().invoke(app, ["fit", str(folder / "good.csv"), *FIT])
+    assert result.exit_code == 0
+    assert "note: training was stopped after 1 iterations" in result.stderr
+    assert "fewer --units" in result.stderr
+    assert "max_iter" not in result.stderr
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_closed_pipe_is_no_drama(folder, tmp_path, unbuffered):
-    X, y = make_ripley(20_000, random_state=0)
-    np.savetxt(tmp_path / "big.csv", np.column_stack([X, y]), delimiter=",", header="a,b,y", comments="")
-    predict = [*SLEEK, "predict", folder / "m.json", tmp_path / "big.csv", "--keep", "*"]
-    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(predict, stdout=pipe, stderr=pipe, text=True, env=environment)
-    assert process.stdout.readline() == "a,b,y,prediction\n"
-    process.stdout.close()
-    assert process.stderr.read() == ""
-    process.stderr.close()
-    assert process.wait(60) == 141
-
-
-def test_an_interrupt_leaves_what_was_there(tmp_path):
-    X, y = make_ripley(3000, random_state=0)
-    np.savetxt(tmp_path / "data.csv", np.column_stack([X, y]), delimiter=",", header="a,b,y", comments="")
-    (tmp_path / "m.json").write_text("what was there")
-    fit = [*SLEEK, "fit", tmp_path / "data.csv", "-t", "y", "-o", tmp_path / "m.json", "-v"]
-    process = subprocess.Popen(fit, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stderr.readline().startswith("[LowRankLSSVC]")  # it is fitting
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    printed, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert printed == ""
-    assert said.endswith("sleek: interrupted\n")
-    assert "Traceback" not in said
-    assert sorted(os.listdir(tmp_path)) == ["data.csv", "m.json"]
-    assert (tmp_path / "m.json").read_text() == "what was there"
-
-
-def test_a_failed_write_leaves_what_was_there(folder, tmp_path, monkeypatch):
-    (tmp_path / "m.json").write_text("what was there")
-
-    def full(*_):
-        raise OSError(28, "No space left on device", str(tmp_path / "m.json"))
-
-    monkeypatch.setattr(os, "fsync", full)
-    result = CliRunner().invoke(app, ["fit", str(folder / "good.csv"), *FIT, "-o", str(tmp_path / "m.json")])
-    assert result.exit_code == 2
-    assert "m.json: No space left on device" in result.stderr
-    assert os.listdir(tmp_path) == ["m.json"]
-    assert (tmp_path / "m.json").read_text() == "what was there"
-
-
-def test_a_link_stays_a_link_and_devices_are_written_to(folder, tmp_path):
-    (tmp_path / "link.json").symlink_to(tmp_path / "m.json")
-    for path in (tmp_path / "link.json", "/dev/null"):
-        result = CliRunner().invoke(app, ["fit", str(folder / "good.csv"), *FIT, "-o", str(path)])
-        assert result.exit_code == 0, result.stderr
-    assert (tmp_path / "link.json").is_symlink()
-    assert len(sleek.load(tmp_path / "m.json").units) == 2
-
-
-def test_completion_offers_commands():
-    environment = os.environ | {
-        "_SLEEK_COMPLETE": "complete_bash",
-        "COMP_WORDS": "sleek ev",
-        "COMP_CWORD": "1",
-    }
-    code = "import sys; sys.argv[0] = 'sleek'; from sleek.cli import app; app(prog_name='sleek')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-    assert done.stdout.split() == ["evaluate"]
+def test_an_outlier_is_named_by_its_line(tmp_path):
+    rows = "".join(f"{row % 7},{row / 3}\n" for row in range(40))
+    (tmp_path / "data.csv").write_text(f"a,price\n{rows}3,1e9\n")
+    result = CliRunner().invoke(
+        app, ["fit", str(tmp_path / "data.csv"), "-t", "price", "--units", "2", "--basis", "simplex"]
+    )
+    assert f"note: The target in line 42 of {tmp_path / 'data.csv'}, 1e+09, makes up" in result.stderr

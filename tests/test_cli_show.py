@@ -3,35 +3,76 @@
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from sleek import GaussianRBF, KernelModel, LowRankLSSVR, RobustRBF, Sigmoidal, Simplex, Units
-from sleek.cli import app
-from sleek.cli.show import column_part, half_distance, show_model
+from sleek import (
+    Box,
+    ClassOutputs,
+    Expansion,
+    GaussianRBF,
+    KernelModel,
+    LowRankLSSVR,
+    NumberOutputs,
+    Part,
+    RobustRBF,
+    Sigmoidal,
+    Simplex,
+    Units,
+)
+from sleek.bases.box import from_sides
+from sleek.cli.commands import app
+from sleek.cli.show import show_model
+from sleek.model.facts import ExpectedError, Facts
+from sleek.report.units import View, columns_of, half_distance
 from sleek.tables.columns import CategoryColumn, Inputs, NumberColumn
 
 INPUTS = Inputs((NumberColumn("age", 40.0), CategoryColumn("colour", ("blue", "green", "red"))))
-METADATA = {"target": "price", "deviation": {"age": 10.0}, "influence": {"age": 0.1, "colour": 0.9}}
 
 
-def model_of(basis, units, theta=((2.0,), (-1.5,)), b=(0.25,), classes=None, metadata=METADATA):
+def facts_of(n_outputs=1, influence=(0.1, 0.9)):
+    """What was known of four features: an age, and three colours."""
+    return Facts(
+        n_rows=100,
+        low=np.array([20.0, 0, 0, 0]),
+        high=np.array([70.0, 1, 1, 1]),
+        deviation=np.array([10.0, 0.5, 0.5, 0.5]),
+        influence=np.array(influence),
+        variance=np.full(n_outputs, 4.0),
+        expected=ExpectedError(0.16, 0.02, "refitted folds"),
+    )
+
+
+def units_of(arrays):
+    return Units({name: np.array(array, dtype=float) for name, array in arrays.items()})
+
+
+def model_of(*parts, theta=((2.0,), (-1.5,)), b=(0.25,), classes=None, facts=True, target="price"):
+    """A model of pairs of a basis and the arrays of its units."""
     theta, b = np.array(theta), np.array(b)
+    outputs = NumberOutputs(np.zeros(len(b)), np.ones(len(b)), len(b) == 1)
     return KernelModel(
-        basis=basis,
-        units=Units({name: np.array(array, dtype=float) for name, array in units.items()}),
+        expansion=Expansion(tuple(Part(basis, units_of(arrays)) for basis, arrays in parts)),
         theta=theta,
         b=b,
         C=1.0,
-        classes=None if classes is None else np.array(classes),
-        flat=len(b) == 1,
+        outputs=outputs if classes is None else ClassOutputs(np.array(classes)),
         feature_names=INPUTS.feature_names,
         inputs=INPUTS,
-        metadata=metadata,
+        facts=facts_of(len(b)) if facts else None,
+        metadata={"target": target} if target else {},
     )
+
+
+def cells(model, name):
+    """What the units of the only part say about a column."""
+    (part,) = model.parts
+    columns = columns_of(part.basis, part.units, View.of(model))
+    return next(column.cells for column in columns if column.heading == name)
 
 
 GAUSSIAN = {
@@ -50,7 +91,7 @@ def printed(model, width=80, **options):
 @pytest.mark.parametrize("basis", [GaussianRBF(), RobustRBF(), Simplex()], ids=lambda basis: basis.name)
 def test_a_unit_is_half_as_strong_at_its_width(basis):
     units = {"centers": np.array([[30.0, 0, 0, 0]]), "shapes": np.array([[0.03, 0, 0, 0]])}
-    cell = column_part(model_of(basis, units, theta=[[1.0]]), INPUTS, 0).cells[0]
+    (cell,) = cells(model_of((basis, units), theta=[[1.0]]), "age")
     center, width = map(float, cell.split(" ± "))
     exact = (half_distance(basis) / 0.03) ** (1 / basis.power)
     assert (center, width) == (30.0, pytest.approx(exact, rel=5e-3))
@@ -59,41 +100,42 @@ def test_a_unit_is_half_as_strong_at_its_width(basis):
 
 
 def test_cells_of_distances():
-    model = model_of(GaussianRBF(), GAUSSIAN)
-    assert column_part(model, INPUTS, 0).cells == ["30 ± 8.33", "·"]
-    assert column_part(model, INPUTS, 1).cells == ["blue", "·"]
+    model = model_of((GaussianRBF(), GAUSSIAN))
+    assert cells(model, "age") == ["30 ± 8.33", "·"]
+    assert cells(model, "colour") == ["blue", "·"]
 
 
 def test_levels_are_those_at_which_the_unit_is_strong():
     basis, units = GaussianRBF(), {"centers": [[0, 0.7, 0.6, -0.5]], "shapes": [[0, 1, 1, 1]]}
-    model = model_of(basis, units, theta=[[1.0]])
+    model = model_of((basis, units), theta=[[1.0]])
     values = model.features(np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]))[:, 0]
     assert (values / values.max() >= 0.5).tolist() == [True, True, False]
-    assert column_part(model, INPUTS, 1).cells == ["not red"]
+    assert cells(model, "colour") == ["not red"]
 
 
 def test_cells_of_slopes():
-    model = model_of(Sigmoidal(), SIGMOIDAL)
-    assert column_part(model, INPUTS, 0).cells == ["+0.2", "·"]
-    assert column_part(model, INPUTS, 1).cells == ["blue > red 2", "·"]
+    model = model_of((Sigmoidal(), SIGMOIDAL))
+    assert cells(model, "age") == ["+0.2", "·"]
+    assert cells(model, "colour") == ["blue > red 2", "·"]
     text = printed(model)
     assert re.search(r"offsets +colour +age", text)
     assert "unit = tanh(z), z = offsets + Σ slopes·x; slopes in the columns" in " ".join(text.split())
 
 
 def test_the_whole_table():
-    lines = [line.rstrip() for line in printed(model_of(GaussianRBF(), GAUSSIAN)).splitlines()]
+    lines = [line.rstrip() for line in printed(model_of((GaussianRBF(), GAUSSIAN))).splitlines()]
     assert lines[0] == "2 gaussian_rbf units: price = 0.25 + Σ weight · unit"
-    assert lines[2].split() == ["unit", "weight", "colour", "age"]
-    assert lines[3].split() == ["0", "+2", "blue", "30", "±", "8.33"]
-    assert lines[4].split() == ["1", "-1.5", "·", "·"]
+    assert lines[1] == "expected error RMSE 0.4 ± 0.025, R² 0.960 (refitted folds)"
+    assert lines[3].split() == ["unit", "weight", "colour", "age"]
+    assert lines[4].split() == ["0", "+2", "blue", "30", "±", "8.33"]
+    assert lines[5].split() == ["1", "-1.5", "·", "·"]
 
 
 def test_heads_of_classifiers():
-    two = model_of(GaussianRBF(), GAUSSIAN, classes=["no", "yes"])
+    two = model_of((GaussianRBF(), GAUSSIAN), classes=["no", "yes"])
     assert "price is yes where 0.25 + Σ weight · unit > 0, else no" in printed(two, 120)
     theta = [[1.0, -2.0, 0.5], [0.1, 0.2, -0.3]]
-    three = model_of(GaussianRBF(), GAUSSIAN, theta=theta, b=[0.1, 0.2, 0.3], classes=["a", "b", "c"])
+    three = model_of((GaussianRBF(), GAUSSIAN), theta=theta, b=[0.1, 0.2, 0.3], classes=["a", "b", "c"])
     text = printed(three, 120)
     assert "the class with the largest b + Σ weight · unit; b: a +0.1, b +0.2, c +0.3" in text
     assert re.search(r"0 +a \+1 +b -2 ", text)
@@ -101,19 +143,33 @@ def test_heads_of_classifiers():
 
 
 def test_on_narrow_screens_columns_go_on_below():
-    lines = printed(model_of(GaussianRBF(), GAUSSIAN), 30).splitlines()
+    lines = printed(model_of((GaussianRBF(), GAUSSIAN)), 30).splitlines()
     heads = [line.split() for line in lines if line.startswith("unit")]
     assert heads[:2] == [["unit", "weight", "colour"], ["unit", "age"]]
 
 
+def plain_model(names, facts=None):
+    """One bump in features that are numbers."""
+    d = len(names)
+    inputs = Inputs(tuple(NumberColumn(name, 0.0) for name in names))
+    units = Units({"centers": np.zeros((1, d)), "shapes": np.ones((1, d))})
+    return KernelModel(
+        expansion=Expansion.of(GaussianRBF(), units),
+        theta=np.ones((1, 1)),
+        b=np.zeros(1),
+        C=1.0,
+        outputs=NumberOutputs(np.zeros(1), np.ones(1)),
+        feature_names=tuple(names),
+        inputs=inputs,
+        facts=facts,
+    )
+
+
 def test_columns_of_little_influence_are_shown_on_request():
     names = [f"column_{number}" for number in range(9)]
-    inputs = Inputs(tuple(NumberColumn(name, 0.0) for name in names))
-    units = Units({"centers": np.zeros((1, 9)), "shapes": np.ones((1, 9))})
-    influence = {"influence": {name: float(number) for number, name in enumerate(names)}}
-    model = KernelModel(
-        GaussianRBF(), units, np.ones((1, 1)), np.zeros(1), 1.0, None, True, names, inputs, metadata=influence
-    )
+    none, ones = np.zeros(9), np.ones(9)
+    facts = Facts(10, none, ones, ones, np.arange(9.0), np.ones(1), ExpectedError(1.0, 0.1, "leave-one-out"))
+    model = plain_model(names, facts)
     head, rest = printed(model, 80).split("centre")
     shown = re.findall(r"column_\d", head)
     assert shown == names[::-1][: len(shown)]
@@ -122,21 +178,46 @@ def test_columns_of_little_influence_are_shown_on_request():
     assert re.findall(r"column_\d", printed(model, 80, everything=True)) == names[::-1]
 
 
-def test_without_metadata_columns_are_in_their_own_order():
-    text = printed(
-        model_of(GaussianRBF(), GAUSSIAN, metadata={"influence": "high", "deviation": {"age": "x"}})
-    )
+def test_without_facts_columns_are_in_their_own_order():
+    text = printed(model_of((GaussianRBF(), GAUSSIAN), facts=False, target=None))
     assert re.search(r"unit +weight +age +colour", text)
     assert "influence" not in text
+    assert "expected" not in text
+    assert text.startswith("2 gaussian_rbf units: y = ")
+
+
+BOXES = from_sides(
+    lows=[[30, 0.5, 0, 0], [0, 0, 0, 0]],
+    highs=[[50, 1, 1, 1], [90, 1, 1, 1]],
+    below=[[0.5, 9, 0, 0], [0, 0, 0, 0]],
+    above=[[0.1, 0, 0, 0], [0.5, 0, 0, 0]],
+).arrays
+
+
+def test_boxes_are_rules():
+    lines = [line.rstrip() for line in printed(model_of((Box(), BOXES)), 120).splitlines()]
+    assert lines[3].split() == ["unit", "weight", "where"]
+    assert lines[4] == "0     +2      colour: blue, age from 30 ± 1 to 50 ± 7"
+    assert lines[5] == "1     -1.5    everywhere"  # its sides are beyond the data
+    without = printed(model_of((Box(), BOXES), facts=False), 120)
+    assert "age from 30" in without
+    assert "age below 90" in without
+
+
+def test_every_part_has_a_table_and_units_count_through():
+    theta = [[2.0], [-1.5], [0.5], [3.0]]
+    model = model_of((Box(), BOXES), (GaussianRBF(), GAUSSIAN), theta=theta)
+    text = printed(model, 120)
+    assert text.startswith("2 box units + 2 gaussian_rbf units: price = 0.25 + Σ weight · unit\n")
+    boxes, bumps = text.split("\n2 gaussian_rbf units\n")
+    assert re.findall(r"^(\d) +([+-]\S+) ", boxes, flags=re.MULTILINE) == [("0", "+2"), ("1", "-1.5")]
+    assert re.findall(r"^(\d) +([+-]\S+) ", bumps, flags=re.MULTILINE) == [("3", "+3"), ("2", "+0.5")]
+    assert text.count("levels: ") == 1
 
 
 def test_names_cannot_speak_to_the_terminal():
-    inputs = Inputs((NumberColumn("a\x1b[31mred[bold]", 0.0),))
-    units = Units({"centers": np.zeros((1, 1)), "shapes": np.ones((1, 1))})
-    model = KernelModel(
-        GaussianRBF(), units, np.ones((1, 1)), np.zeros(1), 1.0, None, True, inputs.feature_names, inputs
-    )
-    text = printed(model)
+    model = plain_model(["a\x1b[31mred[bold]"])
+    text = printed(replace(model, metadata={"target": "\x1b[32m"}))
     assert "\x1b" not in text
     assert "[bold]" in text
 
@@ -144,9 +225,9 @@ def test_names_cannot_speak_to_the_terminal():
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("show")
-    model_of(GaussianRBF(), GAUSSIAN).save(folder / "m.json")
+    model_of((GaussianRBF(), GAUSSIAN)).save(folder / "m.json")
     theta = [[1.0, -2.0, 0.5], [0.1, 0.2, -0.3]]
-    three = model_of(GaussianRBF(), GAUSSIAN, theta=theta, b=[0.1, 0.2, 0.3], classes=["a", "b", "c"])
+    three = model_of((GaussianRBF(), GAUSSIAN), theta=theta, b=[0.1, 0.2, 0.3], classes=["a", "b", "c"])
     three.save(folder / "three.json")
     (folder / "data.csv").write_text("colour,age\nred,33\nblue,31\n,\n")
     return folder
@@ -160,10 +241,14 @@ def run(*arguments):
 
 def test_json_holds_all_numbers(saved):
     found = json.loads(run("show", saved / "m.json", "--json"))
-    assert found["units"] == {name: np.array(array, float).tolist() for name, array in GAUSSIAN.items()}
+    units = {name: np.array(array, float).tolist() for name, array in GAUSSIAN.items()}
+    assert found["parts"] == [{"basis": "gaussian_rbf", "units": units}]
     assert (found["theta"], found["b"]) == ([[2.0], [-1.5]], [0.25])
+    assert found["columns"] == ["age", "colour"]
     assert found["features"] == ["age", "colour=blue", "colour=green", "colour=red"]
-    assert found["metadata"] == METADATA
+    assert found["outputs"]["kind"] == "numbers"
+    assert found["facts"]["influence"] == [0.1, 0.9]
+    assert found["metadata"] == {"target": "price"}
 
 
 def test_a_row_of_a_file_is_the_same_as_its_values(saved):
@@ -175,7 +260,7 @@ def test_a_row_of_a_file_is_the_same_as_its_values(saved):
 
 
 def test_an_explanation_adds_up(saved):
-    model = model_of(GaussianRBF(), GAUSSIAN)
+    model = model_of((GaussianRBF(), GAUSSIAN))
     x = INPUTS.transform({"age": [31], "colour": ["blue"]})
     found = json.loads(run("show", saved / "m.json", "--row", "age=31,colour=blue", "--json"))
     assert found["prediction"] == pytest.approx(model.predict(x)[0])

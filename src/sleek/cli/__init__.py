@@ -1,22 +1,32 @@
-"""The command line. Nothing here imports NumPy: each command does when it runs."""
+"""The command line: what commands are called, what they are given, how they end, and what they print.
+
+Here: arguments, options, help, exit codes, screens and the order of a command's steps. Not here: reading of
+tables (`sleek.tables`), errors and units in words (`sleek.report`), statistics. Nothing that every command
+needs imports NumPy: each imports what it works with when it runs.
+"""
 
 from __future__ import annotations
 
 import sys
-from io import TextIOWrapper
 
-from sleek.cli.commands import app
+from sleek.cli.interrupts import INTERRUPTED, interrupts, leave
+
+__all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line."""
+    interrupts.listen()
+    from io import TextIOWrapper
+
+    from sleek.cli.commands import app
+
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that knows no Greek gets question marks
     try:
         app()
-    except KeyboardInterrupt:  # before a command has begun
-        sys.exit(130)
-
-
-__all__ = ["app", "main"]
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            leave()
+        raise

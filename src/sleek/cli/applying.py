@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from sleek import ModelFileError
-from sleek._runtime.types import FloatArray, IntArray
+from sleek._runtime.types import FloatArray
 from sleek.cli.errors import InputError
-from sleek.cli.output import short
-from sleek.cli.scoring import score
-from sleek.model.json_file import MAX_BYTES, loads
 from sleek.model.kernel_model import KernelModel
-from sleek.tables.columns import CategoryColumn, Inputs, NumberColumn
-from sleek.tables.table import STDIN, Table, read_bytes
+from sleek.model.saving import MAX_BYTES, loads
+from sleek.outputs.classes import ClassOutputs
+from sleek.report.scores import scores_of
+from sleek.report.units import inputs_of
+from sleek.tables.inputs import features_of, note_unknown, weights_of
+from sleek.tables.open import name_of, read_bytes
+from sleek.tables.table import Table
 from sleek.tables.target import known_target
 
 EVERYTHING = "*"
@@ -24,55 +23,13 @@ EVERYTHING = "*"
 
 def load_model(path: str) -> KernelModel:
     """Read a model file; ``-`` is standard input."""
-    source = "standard input" if path == STDIN else path
-    data = read_bytes(path)
+    data = read_bytes(path, MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise InputError(
-            f"{source} is not a model: it has {len(data):,} bytes, a model at most {MAX_BYTES:,}."
-        )
+        raise InputError(f"{name_of(path)} is not a model: it has more than {MAX_BYTES:,} bytes.")
     try:
         return loads(data)
     except ModelFileError as error:
-        raise InputError(f"{source} is not a model that can be used. {error}") from None
-
-
-def inputs_of(model: KernelModel) -> Inputs:
-    """The columns that a model reads; one that was trained on bare arrays has no fill for gaps."""
-    if model.inputs is not None:
-        return model.inputs
-    names = model.feature_names or tuple(f"x{number}" for number in range(model.n_features))
-    return Inputs(tuple(NumberColumn(name) for name in names))
-
-
-def features(table: Table, inputs: Inputs) -> tuple[FloatArray, list[str]]:
-    """X (n, n_features), the model's features of the table's rows, and what to note about them."""
-    table.require([column.name for column in inputs.columns])
-    columns: dict[str, Sequence[Any] | FloatArray] = {}
-    notes = list(table.notes)
-    for column in inputs.columns:
-        match column:
-            case CategoryColumn(name, levels):
-                columns[name] = words = table.words(name)
-                notes += _note_unknown(name, Counter(word for word in words if word not in (None, *levels)))
-            case NumberColumn(name, fill):
-                columns[name] = numbers = table.numbers(name)
-                notes += _check_gaps(table, name, fill, np.flatnonzero(np.isnan(numbers)))
-    return inputs.transform(columns), notes
-
-
-def _note_unknown(name: str, unknown: Counter[Any]) -> list[str]:
-    if not unknown:
-        return []
-    some = ", ".join(repr(word) for word, _ in unknown.most_common(3))
-    return [f"column {name!r}: {unknown.total():,} rows hold what the model has never seen, such as {some}"]
-
-
-def _check_gaps(table: Table, name: str, fill: float | None, gaps: IntArray) -> list[str]:
-    if len(gaps) == 0:
-        return []
-    if fill is None:
-        raise table.refuse(name, int(gaps[0]), None, "the model has no fill for missing values")
-    return [f"column {name!r}: {len(gaps):,} missing values are taken as {short(fill)}"]
+        raise InputError(f"{name_of(path)} is not a model that can be used. {error}") from None
 
 
 def predict(
@@ -81,44 +38,49 @@ def predict(
     """The columns to write, those to keep first, and notes."""
     kept = table.names if EVERYTHING in keep else list(keep)
     table.require(kept)
-    X, notes = features(table, inputs_of(model))
-    said = _outputs(model, X, scores)
+    X, notes = features_of(table, inputs_of(model))
+    said = _answers(model, X, scores)
     clash = sorted(set(kept) & set(said))
     if clash:
         raise InputError(f"{table.source} has a column {clash[0]!r} already: do not --keep it.")
     return {name: table.original(name) for name in kept} | said, notes
 
 
-def _outputs(model: KernelModel, X: FloatArray, scores: bool) -> dict[str, Any]:
-    predicted = model.predict(X)
-    if model.classes is None and predicted.ndim == 2:
-        return {f"prediction {number}": column.tolist() for number, column in enumerate(predicted.T)}
-    columns: dict[str, Any] = {"prediction": predicted.tolist()}
+def _answers(model: KernelModel, X: FloatArray, scores: bool) -> dict[str, Any]:
+    outputs = model.outputs
+    Y = model.outputs_unchecked(X)
+    answers = outputs.answer(Y)
+    if answers.ndim == 2:
+        columns = {f"prediction {word}": answers[:, k].tolist() for k, word in enumerate(outputs.words)}
+    else:
+        columns = {"prediction": answers.tolist()}
     if not scores:
         return columns
-    if model.classes is None:
+    if outputs.reads != "labels":
         raise InputError("--scores is for classifiers: the predictions of this model are its outputs.")
-    outputs = model.decision_function(X)
-    if outputs.ndim == 1:
-        return columns | {"score": outputs.tolist()}
-    names = [f"score {label}" for label in model.classes.tolist()]
-    return columns | {name: column.tolist() for name, column in zip(names, outputs.T, strict=True)}
+    if outputs.flat:
+        return columns | {"score": Y[:, 0].tolist()}
+    return columns | {f"score {word}": Y[:, k].tolist() for k, word in enumerate(outputs.words)}
 
 
-def evaluate(model: KernelModel, table: Table, name: str | None) -> tuple[dict[str, Any], list[str]]:
+def evaluate(
+    model: KernelModel, table: Table, name: str | None, weight: str | None
+) -> tuple[dict[str, Any], list[str]]:
     """Scores on the rows that have a target, and notes."""
     name = name or model.metadata.get("target")
     if not isinstance(name, str):
         raise InputError("The model does not say which column it predicts: name it with --target.")
-    if model.classes is None and not model.flat:
+    outputs = model.outputs
+    if outputs.reads == "numbers" and outputs.n_outputs > 1:
         raise InputError("A model of several outputs cannot be evaluated here: use its predictions.")
-    table.require([name])
-    target = known_target(table, name, model.classes)
-    X, notes = features(table, inputs_of(model))
+    table.require([name, *([weight] if weight else [])])
+    classes = outputs.classes if isinstance(outputs, ClassOutputs) else None
+    target = known_target(table, name, classes)
+    X, notes = features_of(table, inputs_of(model))
     if len(target.rows) < table.n_rows:
         notes.append(f"{table.n_rows - len(target.rows)} rows without a value of {name!r} are left out")
-    scores = score(model, target.y, model.predict(X[target.rows]))
-    if model.classes is not None:
-        known = model.classes.tolist()
-        notes += _note_unknown(name, Counter(label for label in target.y.tolist() if label not in known))
+    s = weights_of(table, weight, target.rows) if weight else None
+    scores = scores_of(model, X[target.rows], target.y, s)
+    if classes is not None:
+        notes += note_unknown(name, target.y.tolist(), classes.tolist())
     return {"target": name, **scores}, notes

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, ParamSpec
 
 import typer
 
 from sleek import __version__
+from sleek._runtime.progress import Display
+from sleek.cli import options as opt
 from sleek.cli.errors import InputError, guarded
-from sleek.cli.options import AsJson, BasisName, Data, Kind, Model, Task, check_numbers, names, one_stdin
+from sleek.cli.interrupts import interrupts
 
 P = ParamSpec("P")
 
@@ -32,6 +35,10 @@ def command(function: Callable[P, None]) -> Callable[P, None]:
     return function
 
 
+def _called(path: Path) -> str:
+    return "standard input" if str(path) == opt.STANDARD else str(path)
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         print(f"sleek {__version__}")
@@ -39,7 +46,7 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def options(
+def sleek(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -58,37 +65,21 @@ def options(
 
 @command
 def fit(
-    data: Data,
-    target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the model here; without it, only report.")
-    ] = None,
-    task: Annotated[
-        Task | None,
-        typer.Option(
-            metavar="TASK", help="classification or regression; by default the target's values decide."
-        ),
-    ] = None,
-    columns: Annotated[str | None, typer.Option(help="Learn from these columns only: a,b,c")] = None,
-    drop: Annotated[str | None, typer.Option(help="Leave out these columns: id,date")] = None,
-    categories: Annotated[
-        str | None, typer.Option(help="Numbers in these columns are codes, not quantities: zip,month")
-    ] = None,
-    weight: Annotated[str | None, typer.Option(help="A column with the weight of each row.")] = None,
-    test: Annotated[
-        float | None, typer.Option(help="Hold out this share of the rows, between 0 and 1, and test on it.")
-    ] = None,
-    units: Annotated[
-        int | None, typer.Option(min=1, metavar="INTEGER", help="The number of units; by default chosen.")
-    ] = None,
-    basis: Annotated[
-        BasisName,
-        typer.Option(metavar="BASIS", help="auto, gaussian_rbf, sigmoidal, robust_rbf or simplex."),
-    ] = BasisName.auto,
-    jobs: Annotated[int, typer.Option(help="Threads; -1 means all cores. The result is the same.")] = -1,
-    seed: Annotated[int, typer.Option(help="Seed of all that is drawn at random.")] = 0,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell what is tried.")] = False,
-    as_json: AsJson = False,
+    data: opt.DataFile,
+    target: opt.TargetName,
+    output: opt.ModelOutput = None,
+    task: opt.TaskName = None,
+    columns: opt.ColumnNames = None,
+    drop: opt.Drop = None,
+    categories: opt.Categories = None,
+    weight: opt.WeightName = None,
+    test: opt.TestShare = None,
+    units: opt.NumberOfUnits = None,
+    basis: opt.BasisChoice = opt.BasisName.auto,
+    jobs: opt.Jobs = -1,
+    seed: opt.Seed = 0,
+    verbose: opt.Verbose = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Learn a model from a table.
 
@@ -101,34 +92,47 @@ def fit(
     sleek fit patients.csv -t outcome --drop id,name --test 0.25
     zcat log.csv.gz | sleek fit - -t clicked --json -o clicks.json
     """
-    from sleek.cli.output import STDOUT, check_output, print_json, say_notes, screen, write_bytes
-    from sleek.cli.summary import show_fit
-    from sleek.cli.training import Choices, train
-    from sleek.model.json_file import dumps
-    from sleek.tables.table import read_table
+    begin = perf_counter()
+    from sleek.cli.output import check_model_output, check_output, is_standard_output
 
-    choices = Choices(
-        target=target,
-        task=None if task is None else task.value,
-        units=units,
-        basis=basis.value,
-        weight=weight,
-        columns=names(columns),
-        drop=names(drop),
-        categories=names(categories),
-        jobs=jobs,
-        seed=seed,
-        verbose=verbose,
-        test=test,
-    )
-    check_numbers(jobs, test)
-    check_output(output)
-    fitted = train(read_table(str(data)), choices)
-    content = dumps(fitted.model)
-    report = fitted.report | {"file": None if output is None else str(output), "bytes": len(content)}
+    opt.check_numbers(jobs, test)
+    check_model_output(output)
+    check_output(output, data)
+    with Display() as display:
+        display(f"reading {_called(data)}")
+        from sleek.cli.training import Choices, train
+        from sleek.model.saving import dumps
+        from sleek.tables.open import read_table
+
+        choices = Choices(
+            target=target,
+            task=None if task is None else task.value,
+            units=units,
+            basis=basis.value,
+            weight=weight,
+            columns=opt.names(columns),
+            drop=opt.names(drop),
+            categories=opt.names(categories),
+            jobs=jobs,
+            seed=seed,
+            verbose=verbose,
+            test=test,
+        )
+        table = read_table(str(data))
+        with interrupts.raised():
+            fitted = train(table, choices, display)
+        content = dumps(fitted.model)
+    from sleek.cli.output import print_json, say_notes, screen, write_bytes
+    from sleek.cli.summary import show_fit
+
+    report = fitted.values | {
+        "seconds": round(perf_counter() - begin, 3),
+        "file": None if output is None else str(output),
+        "bytes": len(content),
+    }
     if output is not None:
         write_bytes(content, output)
-    to_stdout = output is not None and str(output) == STDOUT
+    to_stdout = output is not None and is_standard_output(output)
     if as_json and not to_stdout:
         print_json(report | {"notes": fitted.notes})
     else:
@@ -138,16 +142,11 @@ def fit(
 
 @command
 def predict(
-    model: Model,
-    data: Data,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="A .csv or .parquet file; default: CSV on the screen."),
-    ] = None,
-    scores: Annotated[bool, typer.Option("--scores", help="Add the decision values of the classes.")] = False,
-    keep: Annotated[
-        str | None, typer.Option(help="Columns of the data to write too: id,name; '*' for all.")
-    ] = None,
+    model: opt.ModelFile,
+    data: opt.DataFile,
+    output: opt.TableOutput = None,
+    scores: opt.Scores = False,
+    keep: opt.Keep = None,
 ) -> None:
     """Predict every row of a table.
 
@@ -158,42 +157,54 @@ def predict(
     sleek predict model.json new.csv --keep id -o predictions.csv
     cat new.csv | sleek predict model.json - --scores | sort -t, -k2 -g | head
     """
-    from sleek.cli import applying
-    from sleek.cli.output import check_output, say_notes, write_columns
-    from sleek.tables.table import read_table
+    from sleek.cli.output import check_output, check_table_output, say_notes, write_bytes
 
-    one_stdin(model, data)
-    check_output(output)
-    columns, notes = applying.predict(
-        applying.load_model(str(model)), read_table(str(data)), scores, names(keep)
-    )
+    opt.one_stdin(model, data)
+    check_table_output(output)
+    check_output(output, model, data)
+    with Display() as display:
+        display(f"reading {_called(data)}")
+        from sleek.cli import applying
+        from sleek.tables.open import read_table
+        from sleek.tables.writing import table_bytes
+
+        found, table = applying.load_model(str(model)), read_table(str(data))
+        display(f"predicting {table.n_rows:,} rows")
+        columns, notes = applying.predict(found, table, scores, opt.names(keep))
+        content = table_bytes(columns, output)
     say_notes(notes)
-    write_columns(columns, output)
+    write_bytes(content, output)
 
 
 @command
 def evaluate(
-    model: Model,
-    data: Data,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="The true values; by default the column learnt.")
-    ] = None,
-    as_json: AsJson = False,
+    model: opt.ModelFile,
+    data: opt.DataFile,
+    target: opt.TrueTargetName = None,
+    weight: opt.WeightName = None,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Compare predictions with the truth.
 
     Prints accuracy and a table of mistakes for classes, RMSE and R² for numbers.
+    Two classes have the area under the ROC curve and the average precision besides.
 
-    [bold]Example[/bold]
-    sleek evaluate model.json test.csv --json
+    [bold]Examples[/bold]
+    sleek evaluate model.json test.csv
+    sleek evaluate model.json survey.csv --weight households --json
     """
-    from sleek.cli import applying
+    opt.one_stdin(model, data)
+    with Display() as display:
+        display(f"reading {_called(data)}")
+        from sleek.cli import applying
+        from sleek.tables.open import read_table
+
+        found, table = applying.load_model(str(model)), read_table(str(data))
+        display(f"predicting {table.n_rows:,} rows")
+        scores, notes = applying.evaluate(found, table, target, weight)
     from sleek.cli.output import print_json, say_notes, screen
     from sleek.cli.scoring import show_scores
-    from sleek.tables.table import read_table
 
-    one_stdin(model, data)
-    scores, notes = applying.evaluate(applying.load_model(str(model)), read_table(str(data)), target)
     if as_json:
         print_json(scores | {"notes": notes})
     else:
@@ -203,17 +214,11 @@ def evaluate(
 
 @command
 def show(
-    model: Model,
-    row: Annotated[
-        str | None, typer.Option(help="Explain the prediction for these values: age=41,colour=red")
-    ] = None,
-    explain: Annotated[
-        str | None, typer.Option(help="Explain the prediction for a row of a file: data.csv:1")
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="All columns, not only those that matter most.")
-    ] = False,
-    as_json: AsJson = False,
+    model: opt.ModelFile,
+    row: opt.RowValues = None,
+    explain: opt.RowPlace = None,
+    everything: opt.Everything = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Print a model: where its units are, how wide, and what they weigh.
 
@@ -228,7 +233,7 @@ def show(
 
     if row is not None and explain is not None:
         raise InputError("--row and --explain both name a row: give one of them.")
-    one_stdin(model, Path((explain or "").rpartition(":")[0]))
+    opt.one_stdin(model, Path((explain or "").rpartition(":")[0]))
     found = load_model(str(model))
     if row is None and explain is None:
         if as_json:
@@ -250,13 +255,9 @@ def show(
 
 @command
 def export(
-    model: Model,
-    to: Annotated[
-        Kind | None, typer.Option(help="The language; by default the ending of the output says it.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write; default: the screen.")
-    ] = None,
+    model: opt.ModelFile,
+    to: opt.ExportTo = None,
+    output: opt.ProgramOutput = None,
     name: Annotated[str | None, typer.Option(help="What to call the function, graph or result.")] = None,
     table: Annotated[str | None, typer.Option(help="SQL: the table to select from.")] = None,
     dialect: Annotated[str | None, typer.Option(help="SQL: the database's dialect.")] = None,
@@ -274,7 +275,7 @@ def export(
     from sleek.cli.output import check_output, write_bytes
 
     kind = kind_of(None if to is None else to.value, output)
-    check_output(output)
+    check_output(output, model)
     options = {"name": name, "table": table, "dialect": dialect, "dtype": dtype}
     write_bytes(program(load_model(str(model)), kind, options), output)
 

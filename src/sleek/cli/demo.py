@@ -13,6 +13,7 @@ from sleek._runtime.types import AnyArray, FloatArray
 from sleek.cli.show import show_model
 from sleek.datasets import make_ripley
 from sleek.model.kernel_model import KernelModel
+from sleek.report.expected import expected_error, in_words
 
 ACROSS, UP = (-1.3, 1.0), (-0.25, 1.15)  # what the picture shows of the plane
 HEIGHT, WIDEST = 20, 100  # lines and characters of the picture
@@ -29,9 +30,8 @@ def run(console: Console) -> None:
     mistakes = float(np.mean(model.predict(X[250:]) != y[250:]))
     console.print("Two classes, each made of two clouds: 250 rows to learn from, 1000 to test.\n")
     console.print(f"model           {estimator.n_units_} units")
-    console.print(
-        f"expected error  {100 * estimator.loo_error_:.1f} % (leave-one-out, from the 250 rows alone)"
-    )
+    if model.facts is not None:
+        console.print(f"expected error  {in_words(expected_error(model.outputs, model.facts))}")
     console.print(f"test error      {100 * mistakes:.1f} % (no model can do better than about 8 %)\n")
     for line in picture(
         model, X[:250], y[:250], min(console.width, WIDEST), console.color_system is not None

@@ -1,4 +1,4 @@
-"""What ends a command early: bad input with its one sentence, an interrupt, a closed pipe."""
+"""What ends a command early: bad input with its one sentence, an interrupt, a closed pipe, a full disk."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from functools import wraps
 from typing import ParamSpec
 
 import typer
 
+from sleek._runtime.packages import MissingPackageError
+from sleek.cli.interrupts import INTERRUPTED, interrupts, is_interrupt
+from sleek.tables.errors import TableError
+
 P = ParamSpec("P")
 
-BAD_INPUT, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as shells number signals 2 and 13
+BAD_INPUT, CLOSED_PIPE = 2, 141  # the latter as shells number signal 13
 
 
 class InputError(Exception):
@@ -26,15 +29,10 @@ def blaming(what: str) -> Iterator[None]:
     """A library's complaint about values is one about the user's input `what`."""
     try:
         yield
+    except TableError:
+        raise
     except ValueError as error:
         raise InputError(f"{what}: {error}") from error
-
-
-def suggestion(word: str, known: list[str]) -> str:
-    """A question that names the closest known word, or nothing."""
-    spellings = {name.casefold(): name for name in known}
-    near = get_close_matches(word.casefold(), spellings, n=1)
-    return f" Did you mean {spellings[near[0]]!r}?" if near else ""
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
@@ -45,21 +43,39 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
         try:
             command(*args, **kwargs)
             sys.stdout.flush()
-        except InputError as error:
-            _say(str(error))
-            raise typer.Exit(BAD_INPUT) from None
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is left to flush at exit
-            raise typer.Exit(CLOSED_PIPE) from None
-        except KeyboardInterrupt:
-            _say("interrupted")
-            raise typer.Exit(INTERRUPTED) from None
-        except OSError as error:
-            _say(f"{error.filename or 'files'}: {error.strerror or error}")
-            raise typer.Exit(BAD_INPUT) from None
+        except BaseException as error:
+            code = _end(error)
+            if code is None:
+                raise
+            raise typer.Exit(code) from None
 
     return run
 
 
+def _end(error: BaseException) -> int | None:
+    """Say what ended a command, and with which exit code; None for what is no end but a bug."""
+    if interrupts.seen or is_interrupt(error):
+        _say("interrupted")
+        return INTERRUPTED
+    match error:
+        case InputError() | TableError() | MissingPackageError():
+            _say(str(error))
+            return BAD_INPUT
+        case BrokenPipeError():
+            _forget_standard_output()
+            return CLOSED_PIPE
+        case OSError():
+            if error.filename is None:
+                _forget_standard_output()
+            _say(f"{error.filename or 'standard output'}: {error.strerror or error}")
+            return BAD_INPUT
+    return None
+
+
 def _say(sentence: str) -> None:
     print(f"sleek: {sentence}", file=sys.stderr)
+
+
+def _forget_standard_output() -> None:
+    """Nothing is left to flush at exit, where it would fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

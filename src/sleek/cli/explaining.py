@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,17 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from sleek._runtime.types import FloatArray, IntArray
-from sleek.cli.applying import features, inputs_of
-from sleek.cli.errors import InputError, suggestion
-from sleek.cli.output import plain, short, signed
-from sleek.cli.show import WIDEST, numbers_of
+from sleek.cli.errors import InputError
+from sleek.cli.options import fields
+from sleek.cli.show import WIDEST
 from sleek.model.explanation import Explanation
 from sleek.model.kernel_model import KernelModel
+from sleek.report.units import inputs_of
+from sleek.report.words import plain, short, signed
 from sleek.tables.columns import CategoryColumn, Column
-from sleek.tables.table import read_table
+from sleek.tables.errors import suggestion
+from sleek.tables.inputs import features_of
+from sleek.tables.open import read_table
 
 BAR = 12  # characters of the longest bar
 MOST = 12  # units and columns shown
@@ -30,7 +32,7 @@ def row_of_text(model: KernelModel, text: str) -> FloatArray:
     inputs = inputs_of(model)
     columns = {column.name: column for column in inputs.columns}
     table: dict[str, list[Any]] = {name: [None] for name in columns}
-    for item in next(csv.reader([text], skipinitialspace=True)):
+    for item in fields(text):
         name, mark, value = item.partition("=")
         if not mark or name not in columns:
             hint = suggestion(name, list(columns))
@@ -57,7 +59,7 @@ def row_of_file(model: KernelModel, place: str) -> FloatArray:
     table = read_table(path)
     if not 1 <= int(number) <= table.n_rows:
         raise InputError(f"{table.source} has rows 1 to {table.n_rows}, got {number}.")
-    x: FloatArray = features(table, inputs_of(model))[0][int(number) - 1]
+    x: FloatArray = features_of(table, inputs_of(model))[0][int(number) - 1]
     return x
 
 
@@ -80,9 +82,9 @@ def show_explanation(model: KernelModel, explanation: Explanation, console: Cons
     outputs = explanation.outputs[0]
     best = np.argsort(-outputs, kind="stable")[:2]  # of several classes the winner and the runner-up
     console.print(f"prediction: {_prediction(explanation)}\n", style="bold")
-    if model.classes is not None and len(outputs) == 1:
-        above, below = plain(str(model.classes[1])), plain(str(model.classes[0]))
-        console.print(f"a sum above 0 speaks for {above}, below 0 for {below}\n")
+    if len(outputs) == 1:
+        target = str(model.metadata.get("target", "y"))
+        console.print(f"{plain(model.outputs.rule(target, 'the sum', model.b))}\n")
     console.print(_sum_table(explanation, best))
     console.print()
     console.print(_change_table(model, explanation, int(best[0])))
@@ -113,11 +115,11 @@ def _change_table(model: KernelModel, explanation: Explanation, output: int) -> 
     """What other values of a column would do to the sum: per unit of a number, or at each level."""
     table = _table("column", "value")
     table.add_column(f"change of the sum {plain(explanation.output_names[output])}", overflow="fold")
-    lines, begin = [], 0
-    for column in inputs_of(model).columns:
-        place = slice(begin, begin + len(column.feature_names))
-        lines.append(_change(model, explanation, column, place, output))
-        begin = place.stop
+    inputs = inputs_of(model)
+    lines = [
+        _change(model, explanation, column, place, output)
+        for column, place in zip(inputs.columns, inputs.places, strict=True)
+    ]
     for _, *cells in sorted(lines, key=lambda line: -line[0])[:MOST]:
         table.add_row(*cells)
     return table
@@ -132,11 +134,11 @@ def _change(
         if explanation.slopes is None:
             return 0.0, plain(column.name), short(x[place.start]), ""
         slope = explanation.slopes[0, output, place.start]
-        typical = numbers_of(model, "deviation").get(column.name, 1.0)
+        typical = 1.0 if model.facts is None else float(model.facts.deviation[place.start])
         return abs(slope) * typical, plain(column.name), short(x[place.start]), f"{signed(slope)} per unit"
     others = np.repeat(x[None], len(column.levels), axis=0)
     others[:, place] = np.eye(len(column.levels))
-    sums = model.decision_function(others).reshape(len(others), -1)[:, output]
+    sums = model.outputs_unchecked(others)[:, output]
     changes = sums - explanation.outputs[0, output]
     value = next((level for level, is_set in zip(column.levels, x[place], strict=True) if is_set), "(none)")
     said = [

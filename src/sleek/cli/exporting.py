@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from sleek._runtime.packages import need
 from sleek.cli.errors import InputError, blaming
-from sleek.cli.output import STDOUT
+from sleek.cli.output import is_standard_output
 from sleek.model.kernel_model import KernelModel
 
 ENDINGS = {".onnx": "onnx", ".h": "c", ".sql": "sql", ".py": "python"}
@@ -24,7 +25,7 @@ def kind_of(kind: str | None, path: Path | None) -> str:
         kind = ENDINGS.get(path.suffix.lower()) if path is not None else None
         if kind is None:
             raise InputError(f"Say --to {', '.join(OPTIONS)}, or let -o end in {', '.join(ENDINGS)}.")
-    if kind == "onnx" and (path is None or str(path) == STDOUT):
+    if kind == "onnx" and (path is None or is_standard_output(path)):
         raise InputError("ONNX is not text: name a file with -o model.onnx.")
     return kind
 
@@ -46,10 +47,7 @@ def program(model: KernelModel, kind: str, options: dict[str, str | None]) -> by
 
 
 def _onnx(model: KernelModel, options: dict[str, str]) -> bytes:
-    try:
-        import onnx  # noqa: F401
-    except ImportError:
-        raise InputError("ONNX needs a package of its own: pip install 'sleek[onnx]'.") from None
+    need("onnx", "onnx", "Export to ONNX")
     from sleek.export import to_onnx
 
     return bytes(to_onnx(model, **options).SerializeToString())

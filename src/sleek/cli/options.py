@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import csv
+import re
+import shlex
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,9 +13,8 @@ import typer
 
 from sleek.cli.errors import InputError
 
-Model = Annotated[Path, typer.Argument(help="A model file that [bold]sleek fit[/bold] has written, or -.")]
-Data = Annotated[Path, typer.Argument(help="A CSV or Parquet file, or - for standard input.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+STANDARD = "-"  # standard input, or standard output
+_FIELD = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(,|$)', flags=re.DOTALL)
 
 
 class Task(StrEnum):
@@ -27,6 +28,7 @@ class BasisName(StrEnum):
     """The bases by name, written out so that help and completion need not import them."""
 
     auto = "auto"
+    box = "box"
     gaussian_rbf = "gaussian_rbf"
     sigmoidal = "sigmoidal"
     robust_rbf = "robust_rbf"
@@ -42,11 +44,96 @@ class Kind(StrEnum):
     python = "python"
 
 
+ModelFile = Annotated[
+    Path, typer.Argument(help="A model file that [bold]sleek fit[/bold] has written, or -.")
+]
+DataFile = Annotated[Path, typer.Argument(help="A CSV or Parquet file, or - for standard input.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+WeightName = Annotated[str | None, typer.Option(help="A column with the weight of each row.")]
+
+# of `sleek fit`
+TargetName = Annotated[str, typer.Option("--target", "-t", help="The column to predict.")]
+ModelOutput = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write the model here; without it, only report.")
+]
+TaskName = Annotated[
+    Task | None,
+    typer.Option(metavar="TASK", help="classification or regression; by default the target's values decide."),
+]
+ColumnNames = Annotated[str | None, typer.Option(help="Learn from these columns only: a,b,c")]
+Drop = Annotated[str | None, typer.Option(help="Leave out these columns: id,date")]
+Categories = Annotated[
+    str | None, typer.Option(help="Numbers in these columns are codes, not quantities: zip,month")
+]
+TestShare = Annotated[
+    float | None, typer.Option(help="Hold out this share of the rows, between 0 and 1, and test on it.")
+]
+NumberOfUnits = Annotated[
+    int | None, typer.Option(min=1, metavar="INTEGER", help="The number of units; by default chosen.")
+]
+BasisChoice = Annotated[
+    BasisName,
+    typer.Option(metavar="BASIS", help="auto, box, gaussian_rbf, sigmoidal, robust_rbf or simplex."),
+]
+Jobs = Annotated[int, typer.Option(help="Threads; -1 means all cores. The result is the same.")]
+Seed = Annotated[int, typer.Option(help="Seed of all that is drawn at random.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Tell what is tried.")]
+
+# of other commands
+TableOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="A .csv, .tsv or .parquet file; default: CSV on the screen."),
+]
+Scores = Annotated[bool, typer.Option("--scores", help="Add the decision values of the classes.")]
+Keep = Annotated[str | None, typer.Option(help="Columns of the data to write too: id,name; '*' for all.")]
+TrueTargetName = Annotated[
+    str | None, typer.Option("--target", "-t", help="The true values; by default the column learnt.")
+]
+RowValues = Annotated[
+    str | None, typer.Option(help="Explain the prediction for these values: age=41,colour=red")
+]
+RowPlace = Annotated[str | None, typer.Option(help="Explain the prediction for a row of a file: data.csv:1")]
+Everything = Annotated[bool, typer.Option("--all", help="All columns, not only those that matter most.")]
+ExportTo = Annotated[
+    Kind | None, typer.Option(help="The language; by default the ending of the output says it.")
+]
+ProgramOutput = Annotated[
+    Path | None, typer.Option("--output", "-o", help="The file to write; default: the screen.")
+]
+
+
+def fields(text: str) -> list[str]:
+    """A list separated by commas; what stands in double quotes is taken as it is.
+
+    >>> fields('id, "last, first" ,x,')
+    ['id', 'last, first', 'x']
+    """
+    found = []
+    for match in _FIELD.finditer(text):
+        quoted, bare = match[1], match[2]
+        if quoted is not None:
+            found.append(quoted.replace('""', '"'))
+        elif bare.strip():
+            found.append(bare.strip())
+    return found
+
+
 def names(text: str | None) -> tuple[str, ...]:
-    """Names separated by commas; one that holds a comma in double quotes."""
-    if text is None:
-        return ()
-    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True)) if name.strip())
+    """The names of columns in an option, none without it."""
+    return () if text is None else tuple(fields(text))
+
+
+def as_option(option: str, columns: Iterable[str]) -> str:
+    """An option that names columns, to be pasted into a shell: the inverse of `names`.
+
+    >>> print(as_option("--drop", ["id", "last, first"]))
+    --drop 'id,"last, first"'
+    """
+    quoted = (
+        '"' + name.replace('"', '""') + '"' if name != name.strip() or set(name) & set('",\n\r') else name
+        for name in columns
+    )
+    return f"{option} {shlex.quote(','.join(quoted))}"
 
 
 def check_numbers(jobs: int, test: float | None) -> None:
@@ -59,5 +146,5 @@ def check_numbers(jobs: int, test: float | None) -> None:
 
 def one_stdin(model: Path, data: Path) -> None:
     """Refuse to read two things from standard input."""
-    if str(model) == str(data) == "-":
+    if str(model) == str(data) == STANDARD:
         raise InputError("Model and data cannot both be standard input (-).")

@@ -1,113 +1,80 @@
-"""How good predictions are, as plain values and as tables."""
+"""What `sleek evaluate` prints."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from sleek._runtime.types import AnyArray
-from sleek.cli.output import plain, short
-from sleek.model.kernel_model import KernelModel
+from sleek.report.words import percent, plain, short
 
 MOST_SHOWN = 12  # classes of a confusion table on the screen
-
-
-def score(model: KernelModel, y: AnyArray, predicted: AnyArray) -> dict[str, Any]:
-    """The errors of predictions: of classes, or of numbers."""
-    return (
-        _number_scores(y, predicted) if model.classes is None else _class_scores(model.classes, y, predicted)
-    )
-
-
-def _number_scores(y: AnyArray, predicted: AnyArray) -> dict[str, Any]:
-    residuals = y - predicted
-    variance = float(np.var(y))
-    mean_square = float(np.mean(residuals**2))
-    return {
-        "rows": len(y),
-        "rmse": float(np.sqrt(mean_square)),
-        "mae": float(np.mean(np.abs(residuals))),
-        "r2": 1.0 - mean_square / variance if variance > 0 else None,
-    }
-
-
-def _class_scores(classes: AnyArray, y: AnyArray, predicted: AnyArray) -> dict[str, Any]:
-    """Confusion counts with a line for each class of the rows, also for those the model does not know."""
-    known = classes.tolist()
-    actual, said = y.tolist(), predicted.tolist()
-    labels = known + sorted(set(actual) - set(known), key=str)
-    place = {label: number for number, label in enumerate(labels)}
-    counts = np.zeros((len(labels), len(known)), dtype=np.int64)
-    np.add.at(counts, ([place[label] for label in actual], [place[label] for label in said]), 1)
-    right = np.diagonal(counts)
-    return {
-        "rows": len(y),
-        "error": 1.0 - float(right.sum() / len(y)),
-        "accuracy": float(right.sum() / len(y)),
-        "classes": known,
-        "per_class": [
-            {
-                "class": label,
-                "rows": int(counts[number].sum()),
-                "recall": _share(right[number], counts[number].sum()) if number < len(known) else 0.0,
-                "precision": _share(right[number], counts[:, number].sum()) if number < len(known) else None,
-                "predicted": counts[number].tolist(),
-            }
-            for number, label in enumerate(labels)
-        ],
-    }
-
-
-def _share(part: int, whole: int) -> float | None:
-    return float(part / whole) if whole else None
+NEVER_SEEN = "(never seen)"
 
 
 def show_scores(scores: dict[str, Any], console: Console) -> None:
     """The scores for people."""
+    console.print(
+        f"{headline(scores)}{'' if 'per_class' not in scores else ' (lines: actual, columns: predicted)'}"
+    )
+    if "per_class" not in scores:
+        return
+    console.print(_confusion(scores))
+    if len(scores["classes"]) > MOST_SHOWN:
+        console.print(f"({len(scores['classes']) - MOST_SHOWN} more columns with --json)")
+    if scores.get("auc") is not None:
+        positive = plain(str(scores["classes"][1]))
+        console.print(
+            f"AUC {scores['auc']:.3f}, average precision {scores['average_precision']:.3f} (for {positive})"
+        )
+
+
+def headline(scores: dict[str, Any]) -> str:
+    """How good predictions are on one line.
+
+    >>> headline({"rows": 1000, "accuracy": 0.952, "error": 0.048})
+    '1,000 rows: 95.2 % right, 4.8 % wrong'
+    >>> headline({"rows": 90, "weight": 120.0, "rmse": 0.25, "mae": 0.125, "r2": 0.9})
+    '90 rows of weight 120: RMSE 0.25, mean absolute error 0.125, R² 0.900'
+    """
+    weight = f" of weight {short(scores['weight'])}" if "weight" in scores else ""
     if "rmse" in scores:
         r2 = "" if scores["r2"] is None else f", R² {scores['r2']:.3f}"
-        console.print(
-            f"{scores['rows']:,} rows: RMSE {short(scores['rmse'])}, "
-            f"mean absolute error {short(scores['mae'])}{r2}"
-        )
-        return
-    mistakes = round(scores["error"] * scores["rows"])
-    console.print(
-        f"{scores['rows']:,} rows: {100 * scores['accuracy']:.1f} % right, {mistakes:,} mistakes "
-        "(lines: actual, columns: predicted)"
-    )
+        said = f"RMSE {short(scores['rmse'])}, mean absolute error {short(scores['mae'])}{r2}"
+    elif "accuracy" in scores:
+        said = f"{percent(scores['accuracy'])} right, {percent(scores['error'])} wrong"
+    else:
+        said = f"score {short(scores['score'])}"
+    return f"{scores['rows']:,} rows{weight}: {said}"
+
+
+def _confusion(scores: dict[str, Any]) -> RichTable:
     table = RichTable(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("actual", style="bold")
     shown = scores["classes"][:MOST_SHOWN]
     for label in shown:
         table.add_column(plain(str(label)), justify="right")
-    for heading in ("rows", "recall", "precision"):
+    for heading in ("weight" if "weight" in scores else "rows", "recall", "precision"):
         table.add_column(heading, justify="right", style="dim")
-    for line in scores["per_class"]:
-        label = line["class"]
-        cells = [
-            Text(
-                str(count) if count else "·",
-                style="bold green" if other == label else "red" if count else "dim",
-            )
-            for other, count in zip(shown, line["predicted"], strict=False)
-        ]
+    for number, line in enumerate(scores["per_class"]):
         table.add_row(
-            plain(str(label)),
-            *cells,
-            str(line["rows"]),
-            _percent(line["recall"]),
-            _percent(line["precision"]),
+            plain(str(line["class"])),
+            *(_cell(count, other == number) for other, count in enumerate(line["predicted"][:MOST_SHOWN])),
+            short(line["total"]),
+            percent(line["recall"]),
+            percent(line["precision"]),
         )
-    console.print(table)
-    if len(scores["classes"]) > MOST_SHOWN:
-        console.print(f"({len(scores['classes']) - MOST_SHOWN} more columns with --json)")
+    if "never_seen" in scores:
+        line = scores["never_seen"]
+        table.add_row(
+            NEVER_SEEN, *(_cell(n, False) for n in line["predicted"][:MOST_SHOWN]), short(line["total"])
+        )
+    return table
 
 
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f} %"
+def _cell(count: float, right: bool) -> Text:
+    text = f"{count:,}" if isinstance(count, int) else short(count)
+    return Text(text if count else "·", style="bold green" if right else "red" if count else "dim")

@@ -7,7 +7,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from sleek.cli.output import STDOUT, plain, short
+from sleek.cli.options import STANDARD
+from sleek.report.expected import in_words
+from sleek.report.words import percent, plain, short
 from sleek.tables.columns import CategoryColumn, Inputs
 from sleek.tables.target import REGRESSION
 
@@ -17,7 +19,7 @@ LABELS_SHOWN = 8
 def show_fit(report: dict[str, Any], inputs: Inputs, console: Console) -> None:
     """The summary for people."""
     grid = RichTable.grid(padding=(0, 2))
-    grid.add_column(style="dim")
+    grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for name, text in _lines(report, inputs).items():
         grid.add_row(name, text)
@@ -25,16 +27,18 @@ def show_fit(report: dict[str, Any], inputs: Inputs, console: Console) -> None:
 
 
 def _lines(report: dict[str, Any], inputs: Inputs) -> dict[str, str]:
+    parts = " + ".join(f"{_count(part['units'], part['basis'] + ' unit')}" for part in report["parts"])
     lines = {
         "target": _target(report),
         "rows": f"{report['rows']:,}",
         "inputs": _inputs(inputs),
-        "model": f"{report['units']} {report['basis']} units, fitted in {report['seconds']:.1f} s",
-        "expected error": _expected(report),
+        "model": f"{parts}, fitted in {report['seconds']:.1f} s",
     }
+    if "expected" in report:
+        lines["expected error"] = in_words(report["expected"])
     if "test" in report:
-        lines["held out rows"] = _tested(report)
-    if report["file"] not in (None, STDOUT):
+        lines["held out rows"] = _tested(report["test"])
+    if report["file"] not in (None, STANDARD):
         lines["written to"] = f"{plain(report['file'])} ({report['bytes'] / 1000:.1f} kB)"
     return lines
 
@@ -52,31 +56,19 @@ def _inputs(inputs: Inputs) -> str:
     """How many columns of which kind, and how many features they make."""
     levels = [len(column.levels) for column in inputs.columns if isinstance(column, CategoryColumn)]
     numbers = len(inputs.columns) - len(levels)
-    parts = [_count(numbers, "number", "numbers")] if numbers else []
+    parts = [_count(numbers, "number")] if numbers else []
     if levels:
-        word = _count(len(levels), "category", "categories")
-        parts.append(f"{word} of {_count(sum(levels), 'level', 'levels')}")
+        parts.append(f"{_count(len(levels), 'category', 'categories')} of {_count(sum(levels), 'level')}")
     return " and ".join(parts)
 
 
-def _count(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
+def _count(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def _expected(report: dict[str, Any]) -> str:
-    """The leave-one-out error beside that of a model that always says the same."""
-    error, baseline = report["loo_error"], report["baseline_error"]
-    if report["task"] == REGRESSION:
-        r2 = 1.0 - error / baseline
-        return (
-            f"RMSE {short(error**0.5)}, R² {r2:.3f} (leave-one-out; always the mean: {short(baseline**0.5)})"
-        )
-    return f"{100 * error:.1f} % (leave-one-out; always the largest class: {100 * baseline:.1f} %)"
-
-
-def _tested(report: dict[str, Any]) -> str:
-    test = report["test"]
-    if report["task"] == REGRESSION:
+def _tested(test: dict[str, Any]) -> str:
+    if "rmse" in test:
         r2 = "" if test["r2"] is None else f", R² {test['r2']:.3f}"
         return f"RMSE {short(test['rmse'])}{r2} ({test['rows']:,} rows)"
-    return f"{100 * test['error']:.1f} % error ({test['rows']:,} rows)"
+    auc = "" if test.get("auc") is None else f", AUC {test['auc']:.3f}"
+    return f"{percent(test['error'])}{auc} ({test['rows']:,} rows)"

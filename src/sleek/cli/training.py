@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import sys
-import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from sleek import LowRankLSSVC, LowRankLSSVR
-from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek._runtime.progress import Display
+from sleek._runtime.types import FloatArray, IntArray
 from sleek.cli.errors import InputError, blaming
-from sleek.cli.output import spinner
-from sleek.cli.scoring import score
+from sleek.cli.options import as_option
+from sleek.fit import policy
+from sleek.model.facts import influence
 from sleek.model.kernel_model import KernelModel
-from sleek.tables.columns import Column, Inputs, NumberColumn
+from sleek.outputs.labels import Labels
+from sleek.report.expected import baseline, expected_error
+from sleek.report.scores import scores_of
+from sleek.rows.arrays import ArrayRows
+from sleek.tables.columns import Inputs
+from sleek.tables.errors import UnusableColumnsError
+from sleek.tables.inputs import counting_columns, learn_inputs, weights_of
 from sleek.tables.table import Table
-from sleek.tables.target import CLASSIFICATION, REGRESSION, Target, learn_target
+from sleek.tables.target import CLASSIFICATION, Target, learn_target
 
-INFLUENCE_ROWS = 1000
+WORDS = {"`n_units`=": "--units ", "`n_jobs`=": "--jobs ", " rows of X": " rows"}  # settings as options
 
 
 @dataclass(frozen=True)
@@ -45,63 +53,62 @@ class Choices:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
-    """A model, what to report of it as plain values, and what else the user should know."""
+class FitReport:
+    """A model, what to tell of it as plain values, and what else the user should know."""
 
     model: KernelModel
     inputs: Inputs
-    report: dict[str, Any]
+    values: dict[str, Any]
     notes: list[str]
 
 
-def train(table: Table, choices: Choices) -> Fitted:
+def train(table: Table, choices: Choices, display: Display) -> FitReport:
     """Learn inputs and model from a table; with `test`, from all rows but those held out."""
     names = _input_names(table, choices)
     everything = learn_target(table, choices.target, choices.task)
     notes, absent = list(table.notes), table.n_rows - len(everything.rows)
     if absent:
         notes.append(f"{absent} rows without a value of {choices.target!r} are left out")
-    weights = _weights(table, choices.weight, everything)
+    weights = weights_of(table, choices.weight, everything.rows)
     kept, held = _split(everything, choices)
     kept = kept[weights[kept] > 0]  # medians and levels are not learnt from rows of no weight either
-    target, s = everything.part(kept), weights[kept]
-    columns, inputs = _learn_inputs(table, names, choices, target.rows)
+    target, s = everything.take(kept), weights[kept]
+    try:
+        columns, inputs = learn_inputs(table, names, target.rows, choices.categories)
+    except UnusableColumnsError as error:
+        raise InputError(
+            f"{error}\nTo leave out what is of no use: {as_option('--drop', error.reasons)}"
+        ) from None
+    notes += [
+        f"column {name!r} only counts the rows: --drop it unless new rows have it in the same sense"
+        for name in counting_columns(columns)
+    ]
     X = inputs.transform({name: values[target.rows] for name, values in columns.items()})
-    begin = time.perf_counter()
-    estimator, heard = _fit(X, target, s, table, choices)
-    seconds = time.perf_counter() - begin
-    model = replace(
-        estimator.model_,
-        feature_names=inputs.feature_names,
-        inputs=inputs,
-        metadata={
-            "target": choices.target,
-            "task": target.task,
-            "rows": len(X),
-            "loo_error": estimator.loo_error_,
-            "influence": _influence(estimator.model_, X, inputs, choices.seed),
-            "deviation": _deviation(X, inputs),
-        },
-    )
-    report = {
+    display(f"fitting {len(X):,} rows × {X.shape[1]:,} features")
+    if choices.verbose:
+        display.close()  # the fit has its own to say
+    model, heard = _fit(X, target, s, inputs, table, choices)
+    values = {
         "task": target.task,
         "target": choices.target,
-        "classes": None if model.classes is None else model.classes.tolist(),
+        "classes": np.unique(target.y).tolist() if target.task == CLASSIFICATION else None,
         "rows": len(X),
         "columns": len(inputs.columns),
         "features": X.shape[1],
-        "basis": model.basis.name,
-        "units": estimator.n_units_,
+        "parts": [{"basis": part.basis.name, "units": len(part)} for part in model.parts],
+        "units": model.n_units,
         "C": model.C,
-        "loo_error": estimator.loo_error_,
-        "baseline_error": target.baseline(s),
-        "seconds": round(seconds, 3),
     }
+    if model.facts is not None:
+        values["expected"] = expected_error(model.outputs, model.facts) | baseline(model.outputs, target.y, s)
     if len(held):
-        test = everything.part(held)
+        test = everything.take(held)
         X_test = inputs.transform({name: values[test.rows] for name, values in columns.items()})
-        report["test"] = score(model, test.y, model.predict(X_test))
-    return Fitted(model, inputs, report, notes + _note_counters(columns) + heard)
+        own = weights[held] if choices.weight else None
+        if own is not None and not own.any():
+            raise InputError(f"--test: all rows held out have weight 0 in column {choices.weight!r}.")
+        values["test"] = scores_of(model, X_test, test.y, own)
+    return FitReport(model, inputs, values, notes + heard)
 
 
 def _input_names(table: Table, choices: Choices) -> list[str]:
@@ -123,107 +130,67 @@ def _split(target: Target, choices: Choices) -> tuple[IntArray, IntArray]:
     positions = np.arange(len(target.y))
     if choices.test is None:
         return positions, positions[:0]
-    alone = target.task == REGRESSION or np.unique(target.y, return_counts=True)[1].min() < 2
+    balanced = target.task == CLASSIFICATION and np.unique(target.y, return_counts=True)[1].min() > 1
     with blaming("--test"):
         kept, held = train_test_split(
-            positions, test_size=choices.test, random_state=choices.seed, stratify=None if alone else target.y
+            positions,
+            test_size=choices.test,
+            random_state=choices.seed,
+            stratify=target.y if balanced else None,
         )
     return np.sort(kept), np.sort(held)
 
 
-def _learn_inputs(
-    table: Table, names: list[str], choices: Choices, rows: IntArray
-) -> tuple[dict[str, AnyArray], Inputs]:
-    """The columns in full, and what is learnt of some rows; one error for all columns that cannot be used."""
-    columns: dict[str, AnyArray] = {}
-    learnt: list[Column] = []
-    refusals: dict[str, str] = {}
-    for name in names:
-        try:
-            forced = name in choices.categories
-            columns[name] = np.array(table.words(name), dtype=object) if forced else table.values(name)
-            learnt += Inputs.learn({name: columns[name][rows]}, categories=choices.categories).columns
-        except (InputError, ValueError) as refusal:
-            refusals[name] = str(refusal)
-    if refusals:
-        reasons = "".join(f"\n  {reason}" for reason in refusals.values())
-        raise InputError(
-            f"{table.source} has columns that cannot be used:{reasons}\n"
-            f"To leave out what is of no use: --drop '{','.join(refusals)}'"
-        )
-    return columns, Inputs(tuple(learnt))
-
-
-def _note_counters(columns: Mapping[str, AnyArray]) -> list[str]:
-    """A warning for columns that number the rows: sorted files give the answer away by them."""
-    return [
-        f"column {name!r} only counts the rows: --drop it unless new rows have it in the same sense"
-        for name, values in columns.items()
-        if values.dtype.kind == "f" and len(values) > 2 and np.all(np.diff(values) == 1)
-    ]
-
-
-def _weights(table: Table, name: str | None, target: Target) -> FloatArray:
-    """A weight for each row of the target."""
-    if name is None:
-        return np.ones(len(target.rows))
-    weights = table.numbers(name)[target.rows]
-    bad = ~(weights >= 0)
-    if bad.any():
-        position = int(np.argmax(bad))
-        value = weights[position].item()
-        raise table.refuse(name, int(target.rows[position]), value, "a weight of at least 0 is needed")
-    if not weights.any():
-        raise InputError(f"{table.source}: the weight {name!r} is 0 in every row.")
-    return weights
-
-
 def _fit(
-    X: FloatArray, target: Target, s: FloatArray, table: Table, choices: Choices
-) -> tuple[LowRankLSSVC | LowRankLSSVR, list[str]]:
-    """The fitted estimator, and the warnings that were heard."""
-    estimator = (LowRankLSSVC if target.task == CLASSIFICATION else LowRankLSSVR)(
+    X: FloatArray, target: Target, s: FloatArray, inputs: Inputs, table: Table, choices: Choices
+) -> tuple[KernelModel, list[str]]:
+    """The model with its columns, and the warnings that were heard."""
+    classifies = target.task == CLASSIFICATION
+    estimator = (LowRankLSSVC if classifies else LowRankLSSVR)(
         "auto" if choices.units is None else choices.units,
         basis=choices.basis,
         n_jobs=choices.jobs,
         random_state=choices.seed,
         verbose=int(choices.verbose),
     )
+
+    def where(row: int) -> str:
+        return f"The target in {table.place(int(target.rows[row]))} of {table.source}"
+
+    y = Labels.of(target.y) if classifies else target.y[:, None]
+    rows = ArrayRows(X, y, s, inputs.feature_names, where=where)
     with (
         blaming(table.source),
         redirect_stdout(sys.stderr),
         warnings.catch_warnings(record=True) as heard,
-        spinner(f"fitting {len(X):,} rows × {X.shape[1]} features", wanted=not choices.verbose),
     ):
         warnings.simplefilter("always")
-        estimator.fit(X, target.y, sample_weight=s)
-    return estimator, [str(warning.message) for warning in heard]
+        estimator.fit(rows)
+    return _with_columns(estimator.model_, X, inputs, choices), _notes(heard, estimator.n_iter_)
 
 
-def _influence(model: KernelModel, X: FloatArray, inputs: Inputs, seed: int) -> dict[str, float]:
-    """How far the outputs move when one column is shuffled, relative to their own spread.
-
-    √(mean (y(x) - y(x'))² / 2 Var y), x' a row with the column of another row: 0 for a column that does not
-    matter, about 1 for one that alone decides. O(columns · 1,000 rows · units · features).
-    """
-    rng = np.random.default_rng(seed)
-    rows = X[rng.choice(len(X), size=min(len(X), INFLUENCE_ROWS), replace=False)]
-    outputs = model.decision_function(rows).reshape(len(rows), -1)
-    spread = 2.0 * outputs.var(axis=0).sum()
-    influence, begin = {}, 0
-    for column in inputs.columns:
-        end = begin + len(column.feature_names)
-        shuffled = rows.copy()
-        shuffled[:, begin:end] = rows[rng.permutation(len(rows)), begin:end]
-        change = model.decision_function(shuffled).reshape(outputs.shape) - outputs
-        moved = float(np.mean(change**2, axis=0).sum())
-        influence[column.name] = round(float(np.sqrt(moved / spread)), 4) if spread > 0 else 0.0
-        begin = end
-    return influence
+def _with_columns(model: KernelModel, X: FloatArray, inputs: Inputs, choices: Choices) -> KernelModel:
+    """The model with the columns that it reads, and the influence of each of them."""
+    facts = model.facts
+    if facts is not None and len(inputs.columns) < X.shape[1]:  # else a column is a feature, and known
+        rng = np.random.default_rng(choices.seed)
+        some = X[rng.choice(len(X), size=min(len(X), policy.INFLUENCE_ROWS), replace=False)]
+        by_column = influence(model.expansion, model.theta, some, inputs.places, choices.seed)
+        facts = replace(facts, influence=by_column)
+    return replace(model, inputs=inputs, facts=facts, metadata={"target": choices.target})
 
 
-def _deviation(X: FloatArray, inputs: Inputs) -> dict[str, float]:
-    """The standard deviation of every column of numbers."""
-    names, spread = inputs.feature_names, X.std(axis=0)
-    numbers = {column.name for column in inputs.columns if isinstance(column, NumberColumn)}
-    return {name: float(spread[names.index(name)]) for name in names if name in numbers}
+def _notes(heard: Sequence[warnings.WarningMessage], n_iter: int) -> list[str]:
+    """Warnings in the words of somebody who has options, not settings."""
+    notes = []
+    for warning in heard:
+        text = str(warning.message)
+        if issubclass(warning.category, ConvergenceWarning):
+            text = (
+                f"training was stopped after {n_iter} iterations, while it still improved a little: the "
+                "expected error is that of the model as it is; fewer --units are done sooner"
+            )
+        for setting, option in WORDS.items():
+            text = text.replace(setting, option)
+        notes.append(text)
+    return notes

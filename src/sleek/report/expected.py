@@ -1,0 +1,96 @@
+"""The error to expect on new rows, beside that of a model that knows nothing: as numbers and in words.
+
+A kind of outputs of one's own can register its numbers and its words with the functions here.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from sleek._runtime.types import AnyArray, FloatArray
+from sleek.model.facts import Facts
+from sleek.outputs.base import Outputs
+from sleek.outputs.classes import ClassOutputs
+from sleek.outputs.labels import Labels
+from sleek.outputs.numbers import NumberOutputs
+from sleek.report.words import plain, rough, short
+
+
+@singledispatch
+def expected_error(outputs: Outputs, facts: Facts) -> dict[str, Any]:
+    """The error to expect as plain values, its standard error, and how it was found.
+
+    Classes: `error`, the share of mistakes. Numbers: `rmse` in the target's own units, and `r2`, the share of
+    the variance that is explained.
+    """
+    expected = facts.expected
+    return {"error": expected.value, "standard_error": expected.standard_error, "method": expected.method}
+
+
+@expected_error.register
+def _(outputs: NumberOutputs, facts: Facts) -> dict[str, Any]:
+    """The standard error of √v is that of v, divided by the slope 2√v."""
+    expected, variance = facts.expected, float(np.mean(facts.variance))
+    rmse = float(np.sqrt(expected.value))
+    return {
+        "rmse": rmse,
+        "standard_error": expected.standard_error / (2.0 * rmse) if rmse > 0 else 0.0,
+        "r2": 1.0 - expected.value / variance if outputs.n_outputs == 1 and variance > 0 else None,
+        "method": expected.method,
+    }
+
+
+@singledispatch
+def baseline(outputs: Outputs, y: AnyArray, s: FloatArray) -> dict[str, Any]:
+    """The error of always saying the same, for targets y of weights s, as plain values; {} if not known.
+
+    Classes: `baseline`, the label that weighs most, and `baseline_error`. Numbers: `baseline_rmse`, of the
+    mean.
+
+    >>> baseline(ClassOutputs(np.array(["no", "yes"])), np.array(["no", "yes", "no", "no"]), np.ones(4))
+    {'baseline': 'no', 'baseline_error': 0.25}
+    """
+    return {}
+
+
+@baseline.register
+def _(outputs: ClassOutputs, y: AnyArray, s: FloatArray) -> dict[str, Any]:
+    labels = Labels.of(y)
+    most = labels.values[np.bincount(labels.codes, s).argmax()]
+    score = outputs.judge(labels, np.full(len(y), most), s).score
+    return {"baseline": np.asarray(most).item(), "baseline_error": 1.0 - score}
+
+
+@baseline.register
+def _(outputs: NumberOutputs, y: AnyArray, s: FloatArray) -> dict[str, Any]:
+    targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    mean = np.broadcast_to(np.average(targets, axis=0, weights=s), targets.shape)
+    return {"baseline_rmse": outputs.judge(targets, mean, s).rmse}
+
+
+def in_words(numbers: dict[str, Any]) -> str:
+    """What `expected_error`, and perhaps `baseline`, have found, on one line.
+
+    >>> in_words({"error": 0.083, "standard_error": 0.012, "method": "leave-one-out"})
+    '8.3 % ± 1.2 (leave-one-out)'
+    >>> in_words({"error": 0.083, "standard_error": 0.012, "method": "rows held out",
+    ...           "baseline": "no", "baseline_error": 0.12})
+    '8.3 % ± 1.2 (rows held out; always saying "no" 12.0 %)'
+    >>> in_words({"rmse": 2.812, "standard_error": 0.2, "r2": 0.871, "method": "refitted folds"})
+    'RMSE 2.81 ± 0.2, R² 0.871 (refitted folds)'
+    """
+    details = [numbers["method"]]
+    if "rmse" in numbers:
+        r2 = "" if numbers["r2"] is None else f", R² {numbers['r2']:.3f}"
+        said = f"RMSE {short(numbers['rmse'])} ± {rough(numbers['standard_error'])}{r2}"
+        if numbers["r2"] is None and "baseline_rmse" in numbers:  # R² compares with the mean
+            details.append(f"always saying the mean {short(numbers['baseline_rmse'])}")
+    else:
+        said = f"{100 * numbers['error']:.1f} % ± {100 * numbers['standard_error']:.1f}"
+        if "baseline" in numbers:
+            always = plain(str(numbers["baseline"]))
+            details.append(f'always saying "{always}" {100 * numbers["baseline_error"]:.1f} %')
+    return f"{said} ({'; '.join(details)})"
