@@ -1,5 +1,7 @@
 """ONNX models run in onnxruntime and compute what the models compute, alone and in pipelines."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 import zoo
@@ -117,6 +119,17 @@ def test_pipelines_convert_with_skl2onnx(task, dtype, digits):
     if zoo.classifies(model):
         clear = clear_cases(expected, scale)
         np.testing.assert_array_equal(found["label"][clear], pipeline.predict(X)[clear])
+
+
+@pytest.mark.parametrize("basis", zoo.MIXED)
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_models_of_several_parts_convert_with_skl2onnx(basis, task):
+    register_skl2onnx()
+    estimator, model, X = copy(zoo.fitted("box", task)), zoo.model(basis, task), zoo.test_rows(task)
+    estimator.model_ = model
+    found = run(skl2onnx.to_onnx(estimator, X[:1]), {"X": X})
+    scores = found["scores" if zoo.classifies(model) else "variable"]
+    assert np.max(np.abs(scores - zoo.outputs(model, X)) / zoo.scale(model, X)) < 1e-12
 
 
 def test_skl2onnx_takes_whole_numbers_and_options_too():
