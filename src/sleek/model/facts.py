@@ -22,6 +22,7 @@ from sleek.bases.expansion import Expansion
 from sleek.bases.formula import expression
 from sleek.model.frozen import frozen
 
+MOST_TERMS = 2**22  # rows × units × features that are held at a time
 ARRAYS = ("low", "high", "deviation", "influence", "variance")
 
 
@@ -132,18 +133,21 @@ def influence(
     found = np.zeros(len(columns))
     if not spread > 0:
         return found
+    blocks = np.array_split(rows, -(-rows.size * len(expansion) // MOST_TERMS))
     sums = [
-        None if part.basis.formula is None else part.basis.formula.inner(rows, part.units)
+        None
+        if part.basis.formula is None
+        else np.concatenate([part.basis.formula.inner(block, part.units) for block in blocks])
         for part in expansion.parts
     ]
     for number, place in enumerate(columns):
         other = rows[rng.permutation(len(rows)), place]
-        shuffled = rows.copy()
-        shuffled[:, place] = other
         Phi = []
         for part, z in zip(expansion.parts, sums, strict=True):
             formula = part.basis.formula
             if formula is None or z is None:
+                shuffled = rows.copy()
+                shuffled[:, place] = other
                 Phi.append(part.features(shuffled))
                 continue
             change = formula.terms(other, part.units, place) - formula.terms(
