@@ -7,14 +7,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_sources import class_source, number_source
 from threadpoolctl import threadpool_info
 
-from sleek._runtime.threads import Workers, single_threaded_blas
-from sleek.bases.base import Scaling
+from sleek import ClassOutputs, LowRankLSSVC, LowRankLSSVR, NumberOutputs, RawBlock, Rows
+from sleek._runtime.threads import Workers, read_ahead, single_threaded_blas
 from sleek.closed_form.moments import Moments
-from sleek.outputs.outputs import ClassTargets, RealTargets, classes_and_codes, decide
-from sleek.rows.sample import Sample, chosen_rows
-from sleek.rows.source import ArraySource, ScaledSource
+from sleek.outputs import Labels
+from sleek.outputs.classes import decide
+from sleek.rows.arrays import ArrayRows
+from sleek.rows.keys import chosen_rows
+from sleek.rows.rows import Run
+from sleek.rows.sample import Sample
+from sleek.rows.scaling import ScaledSource, Scaling
+from sleek.testing import SourceContract
 
 ONE = Workers(1)
 
@@ -22,7 +28,7 @@ ONE = Workers(1)
 def source(n=1000, n_jobs=1, block_rows=None):
     rng = np.random.default_rng(0)
     X, y, s = rng.normal(size=(n, 3)), rng.integers(0, 2, size=n), rng.uniform(0.5, 2.0, size=n)
-    return ArraySource(X, y, s, ClassTargets(2), Workers(n_jobs), block_rows)
+    return class_source(X, y, s, n_jobs=n_jobs, block_rows=block_rows)
 
 
 def moments(block):
@@ -56,7 +62,7 @@ def test_blocks_hold_every_row_once_in_order():
 
 
 def test_float32_rows_come_as_float64_without_a_copy_of_the_data():
-    data = ArraySource(np.ones((5, 2), np.float32), np.zeros(5, int), np.ones(5), ClassTargets(2), ONE)
+    data = class_source(np.ones((5, 2), np.float32), [0, 0, 1, 1, 1])
     assert data.block(0, 9).X.dtype == np.float64
     double = source(n=5)
     assert np.shares_memory(double.block(0, 9).X, double.X)
@@ -66,7 +72,7 @@ def test_sums_do_not_depend_on_the_layout_of_the_data():
     rng = np.random.default_rng(0)
     X, Y, s = rng.normal(size=(5000, 7)), rng.normal(size=(5000, 3)), rng.uniform(0.5, 2.0, size=5000)
     rows, columns = (
-        ArraySource(order(X), order(Y), s, RealTargets.of(order(Y), s)).map_reduce(moments)
+        number_source(order(X), order(Y), s).map_reduce(moments)
         for order in (np.ascontiguousarray, np.asfortranarray)
     )
     for name in ("mean_phi", "mean_t", "G", "R", "tt"):
@@ -76,10 +82,13 @@ def test_sums_do_not_depend_on_the_layout_of_the_data():
 def test_targets_are_measured_block_by_block():
     rng = np.random.default_rng(0)
     Y, s = rng.normal(3.0, 2.0, size=(5000, 2)), rng.uniform(0.5, 2.0, size=5000)
-    coding = RealTargets.of(Y, s)
+    survey = ArrayRows(np.zeros((5000, 1)), Y, s).survey(NumberOutputs, Run())
+    coding = NumberOutputs.learn(survey.targets, flat=False)
     mean = np.average(Y, axis=0, weights=s)
     np.testing.assert_allclose(coding.mean, mean, rtol=1e-13)
     np.testing.assert_allclose(coding.scale**2, np.average((Y - mean) ** 2, axis=0, weights=s), rtol=1e-13)
+    assert survey.weights.n_rows == 5000
+    assert survey.weights.total == pytest.approx(s.sum())
 
 
 def test_scaled_source_hands_out_scaled_rows():
@@ -97,7 +106,7 @@ def test_sample_does_not_depend_on_blocks_and_grows_nested(block_rows):
     reference = Sample.draw(source(n=1000, block_rows=13), 50, 3, ONE)
     np.testing.assert_array_equal(small.rows.X, reference.rows.X)
     np.testing.assert_array_equal(small.rows.X, data.X[small.numbers])
-    np.testing.assert_array_equal(small.rows.T, data.targets.encode(data.y[small.numbers]))
+    np.testing.assert_array_equal(small.rows.T, data.outputs.encode(data.y[small.numbers]))
     assert set(small.numbers) <= set(large.numbers)
     assert small.n_rows == 50
 
@@ -111,7 +120,7 @@ def test_a_sample_of_all_rows_is_the_source():
 
 def test_sample_is_uniform():
     counts = np.zeros(20)
-    data = ArraySource(np.arange(20.0)[:, None], np.zeros(20, int), np.ones(20), ClassTargets(2), ONE)
+    data = number_source(np.arange(20.0)[:, None], np.zeros((20, 1)))
     for seed in range(2000):
         counts[Sample.draw(data, 5, seed, ONE).numbers] += 1
     # each row is expected 500 times with standard deviation 19.4
@@ -191,8 +200,7 @@ def test_rows_drawn_and_rows_held_out_do_not_overlap_and_have_the_size_asked_for
     assert not set(drawn) & set(held)
     smaller, _ = chosen_rows(n_rows, 20, 0, seed=1)
     assert set(smaller) < set(drawn)
-    zeros = np.zeros(n_rows, int)
-    data = ArraySource(np.arange(n_rows)[:, None], zeros, zeros + 1.0, ClassTargets(2))
+    data = number_source(np.arange(n_rows)[:, None], np.zeros((n_rows, 1)))
     np.testing.assert_array_equal(data.rows_at(drawn).X[:, 0], drawn)
     np.testing.assert_array_equal(
         ScaledSource(data, Scaling(np.zeros(1), np.ones(1))).rows_at(drawn).X[:, 0], drawn
@@ -217,12 +225,13 @@ def test_blas_limit_is_restored_in_whatever_order_fits_end():
 
 
 def test_targets():
-    T = ClassTargets(3).encode(np.array([0, 2, 1]))
+    classes = ClassOutputs(np.array([5, 6, 7]))
+    T = classes.encode(Labels.of(np.array([5, 7, 6])))
     np.testing.assert_array_equal(T, [[1, -1, -1], [-1, -1, 1], [-1, 1, -1]])
     np.testing.assert_array_equal(decide(T), [0, 2, 1])
-    np.testing.assert_array_equal(ClassTargets(3).row_errors(T, T[[0, 1, 1]]), [0, 0, 1])
+    np.testing.assert_array_equal(classes.row_errors(T, T[[0, 1, 1]]), [0, 0, 1])
     y = np.array([[1.0, 5.0], [3.0, 5.0]])
-    real = RealTargets.of(y, np.array([1.0, 1.0]))
+    real = NumberOutputs.learn(NumberOutputs.survey(y, np.ones(2)), flat=False)
     np.testing.assert_allclose(real.encode(y), [[-1, 0], [1, 0]])
     np.testing.assert_allclose(real.row_errors(real.encode(y), np.zeros((2, 2))), [0.5, 0.5])
 
@@ -239,9 +248,207 @@ def test_targets():
     ],
     ids=["few", "far apart", "bytes", "bool", "float", "text"],
 )
-def test_classes_and_codes_are_those_of_unique(y):
-    classes, codes = classes_and_codes(y)
+def test_labels_are_those_of_unique(y):
+    labels = Labels.of(y)
     expected, inverse = np.unique(y, return_inverse=True)
-    assert classes.dtype == expected.dtype
-    np.testing.assert_array_equal(classes, expected)
-    np.testing.assert_array_equal(codes, inverse)
+    assert labels.values.dtype == expected.dtype
+    np.testing.assert_array_equal(labels.values, expected)
+    np.testing.assert_array_equal(labels.codes, inverse)
+
+
+class Toy(Rows):
+    """Arrays in chunks of so many rows; counts how many passes were begun and ended."""
+
+    feature_names, n_features = None, 3
+
+    def __init__(self, X, y=None, s=None, size=777, where=None):
+        self.X, self.y, self.s, self.size, self.where = X, y, s, size, where
+        self.begun = self.ended = 0
+
+    def chunks(self, reads, features):
+        self.begun += 1
+        try:
+            for start in range(0, len(self.X), self.size):
+                rows = slice(start, start + self.size)
+                y, s = (None if not reads or v is None else v[rows] for v in (self.y, self.s))
+                yield RawBlock(self.X[rows] if features else None, y, s, self.where)
+        finally:
+            self.ended += 1
+
+
+class TestToy(SourceContract):
+    def make(self, X, y, sample_weight):
+        return Toy(np.asfortranarray(X), y, sample_weight)
+
+
+def toy(**options):
+    rng = np.random.default_rng(0)
+    X, s = rng.normal(size=(5000, 3)), np.tile([0.0, 1.0], 2500)
+    return Toy(**({"X": X, "y": X[:, 0], "s": s} | options))
+
+
+def test_a_generator_is_closed_when_a_pass_ends_however_it_ends():
+    rows = toy()
+
+    def task(block):
+        raise RuntimeError
+
+    for n_jobs in (1, 2):
+        with pytest.raises(RuntimeError):
+            rows.map_reduce(task, Run(Workers(n_jobs)), reads="numbers", features=True)
+        assert rows.begun == rows.ended
+    parts = rows.evaluations(lambda X: X[:, 0], Run())
+    next(parts)
+    parts.close()
+    assert rows.begun == rows.ended == 3
+
+
+def test_progress_is_told_for_any_rows():
+    told = []
+    run = Run(ONE, lambda done, total: told.append((done, total)))
+    toy().map_reduce(len, run, reads="numbers", features=True)
+    assert told == [(2048, None), (2500, None)]
+
+
+def test_rows_of_a_generator_that_is_used_up_are_missed():
+    class Once(Toy):
+        def chunks(self, reads, features):
+            if not hasattr(self, "generator"):
+                self.generator = super().chunks(reads, features)
+            return self.generator
+
+    rows = Once(np.ones((9, 3)), np.arange(9.0))
+    with pytest.raises(ValueError, match="9 of them have had a positive weight, now it is 0"):
+        LowRankLSSVR().fit(rows)
+
+
+def spoilt(array, row, value):
+    array = np.array(array)
+    array[row] = value
+    return array
+
+
+X, Y = np.random.default_rng(0).normal(size=(5000, 3)), np.arange(5000.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"X": spoilt(X, 4000, [0.0, np.nan, np.inf])},
+            r"must be finite numbers, but feature number 1 is nan in row 4000 \(counted from 0\)\. Fill",
+        ),
+        ({"X": X[:, :2]}, r"Features must have shape \(4096, 3\), got shape \(4096, 2\)"),
+        ({"y": spoilt(Y, 4001, -np.inf)}, "Targets must be finite numbers, got -inf in row 4001"),
+        (
+            {"y": None, "s": None},
+            "A block must have an entry in X, y and s for each of its rows, got nothing",
+        ),
+        (
+            {"s": spoilt(np.ones(5000), 3000, -2)},
+            "Weights must be finite and not negative, got -2.0 in row 3000",
+        ),
+        ({"s": spoilt(np.ones(5000), 3000, np.nan)}, "Weights must be finite and not negative, got nan in"),
+        ({"s": np.zeros(5000)}, "There are no rows of positive weight: there is nothing to learn from"),
+        ({"s": np.ones((5000, 2))}, r"Weights must be a 1D array, got shape \(777, 2\)"),
+        ({"y": np.ones(4999)}, "for each of its rows, got 338 in X, 337 in y"),
+        (
+            {"y": spoilt(Y, 2, np.nan), "where": "line {} of a page".format},
+            "Targets must be finite numbers, got nan in line 2 of a page",
+        ),
+    ],
+)
+def test_bad_numbers_of_any_rows_get_a_sentence(options, message, monkeypatch):
+    monkeypatch.setattr("sleek.fit.policy.CANONICAL_ROWS", 100)
+    with pytest.raises(ValueError, match=message):
+        LowRankLSSVR().fit(Toy(**({"X": X, "y": Y} | options)))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (
+            spoilt(Y % 2, 4000, np.nan),
+            "There must be a class label in every row, but there is nan in row 4000",
+        ),
+        (
+            spoilt(np.full(5000, "a", dtype=object), 7, None),
+            "There must be a class label in every row, but there is None in row 7 ",
+        ),
+        (np.ones((5000, 2)), "Class labels must be a 1D array, got shape"),
+        (Y + 0.5, "Unknown label type"),
+        (np.ones(5000), "at least 2 classes, got 1 class"),
+    ],
+)
+def test_bad_labels_of_any_rows_get_a_sentence(y, message):
+    with pytest.raises(ValueError, match=message):
+        LowRankLSSVC().fit(Toy(X, y))
+
+
+def test_bad_rows_to_predict_get_a_sentence():
+    model = LowRankLSSVR(2, C=1.0, random_state=0).fit(toy())
+    with pytest.raises(ValueError, match="There are no rows: there is nothing to predict"):
+        model.predict(Toy(np.empty((0, 3))))
+    with pytest.raises(ValueError, match="feature number 0 is inf in row 3"):
+        model.predict(Toy(spoilt(np.ones((5, 3)), 3, np.inf)))
+    with pytest.raises(TypeError, match=r"written for rows of files, such as sleek\.Files"):
+        model.predict_to(toy(), "out.parquet")
+
+
+def test_features_without_names_are_known_by_their_number():
+    rows = toy()
+    assert rows.with_features(None, 3) is rows
+    with pytest.raises(
+        ValueError, match="have 3 features without names, but the model was fitted to 2 features"
+    ):
+        rows.with_features(None, 2)
+    with pytest.raises(
+        ValueError, match="without names, but the model was fitted to the features 'a', 'b', 'c'"
+    ):
+        rows.with_features(("a", "b", "c"), 3)
+
+
+def test_left_out_rows_are_those_of_the_user_whatever_their_weight():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 3))
+    y, w = X[:, 0] + 0.1 * rng.normal(size=6000), rng.integers(0, 3, size=6000)
+    for rows in ((X, y, w), (Toy(X, y, w),)):
+        model = LowRankLSSVR(3, basis="gaussian_rbf", C=1.0, random_state=0).fit(*rows)
+        assert w[model.left_out_rows_].min() > 0
+        residuals = y[model.left_out_rows_] - model.predict(X[model.left_out_rows_])
+        assert np.corrcoef(residuals, model.left_out_residuals_)[0, 1] > 0.99
+
+
+def test_items_are_made_ahead_and_their_maker_closed():
+    made, closed = [], []
+
+    def items():
+        try:
+            for i in range(100):
+                made.append(i)
+                yield i
+        finally:
+            closed.append(threading.current_thread().name)
+
+    before = threading.active_count()
+    assert list(read_ahead(items(), 2)) == list(range(100))
+    ahead = read_ahead(items(), 2)
+    made.clear()
+    assert next(ahead) == 0
+    time.sleep(0.05)
+    assert made == [0, 1, 2]
+    ahead.close()
+    assert threading.active_count() == before
+    assert closed == ["sleek-reader"] * 2
+
+
+def test_an_error_of_the_maker_comes_through():
+    def items():
+        yield 1
+        raise OSError("the disk is gone")
+
+    ahead = read_ahead(items(), 2)
+    assert next(ahead) == 1
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(ahead)
+    assert not any(thread.name == "sleek-reader" for thread in threading.enumerate())

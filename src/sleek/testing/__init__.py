@@ -5,6 +5,7 @@ They are plain classes with test methods, to be run by pytest; nothing else of s
 
 from sleek.testing.basis import BasisContract
 from sleek.testing.outputs import OutputsContract
+from sleek.testing.source import SourceContract
 from sleek.testing.trainer import TrainerContract
 
-__all__ = ["BasisContract", "OutputsContract", "TrainerContract"]
+__all__ = ["BasisContract", "OutputsContract", "SourceContract", "TrainerContract"]
