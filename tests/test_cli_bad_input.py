@@ -34,6 +34,7 @@ FILES = {
     "no_weight.csv": "a,w,y\n1,0,0\n2,0,1\n",
     "huge.csv": "b,income,y\n1,1e200,0\n2,-1e200,1\n3,1e200,0\n",
     "many.csv": "a,y\n" + "".join(f"{row % 7},{row}.5\n" for row in range(30)),
+    "far.csv": "a,b,y\n1,2,1e200\n2,2,1e200\n",
     "signed.csv": "a,b,y\n1,2,0\n2,-2,1\n",
     "clash.csv": "a,b,prediction\n1,2,3\n",
     "not_model.json": '{"format": "something else"}',
@@ -134,6 +135,7 @@ def folder(tmp_path_factory):
         ("predict sub new.csv", "sub is a folder: a file is needed."),
         ("show mm.json", "mm.json does not exist. Did you mean 'm.json'?"),
         ("evaluate m.json new.csv", "new.csv has no column 'y'."),
+        ("evaluate numbers.json far.csv", "far.csv: values of the target 'y' are too large for float64"),
         ("evaluate m.json good.csv --weight w", "good.csv has no column 'w'."),
         ("evaluate m.json signed.csv --weight b", "column 'b': a weight of at least 0 is needed, got -2.0."),
         ("evaluate m.json text.csv --target b", "line 3, column 'b': a number is needed, got 'four'."),
@@ -212,7 +214,7 @@ def test_training_that_does_not_end_is_told_in_options(monkeypatch, folder):
     monkeypatch.setattr("sleek.trainers.varpro.VariableProjection.__init__.__defaults__", ("loo", 1, 1e-5))
     result = CliRunner().invoke(app, ["fit", str(folder / "good.csv"), *FIT])
     assert result.exit_code == 0
-    assert "note: training was stopped after 1 iterations" in result.stderr
+    assert "note: training ended after 1 iterations, before it had settled" in result.stderr
     assert "fewer --units" in result.stderr
     assert "max_iter" not in result.stderr
 

@@ -125,14 +125,14 @@ def fit(
     from sleek.cli.output import print_json, say_notes, screen, write_bytes
     from sleek.cli.summary import show_fit
 
+    to_stdout = output is not None and is_standard_output(output)
     report = fitted.values | {
         "seconds": round(perf_counter() - begin, 3),
-        "file": None if output is None else str(output),
+        "file": opt.STANDARD if to_stdout else output and str(output),
         "bytes": len(content),
     }
     if output is not None:
         write_bytes(content, output)
-    to_stdout = output is not None and is_standard_output(output)
     if as_json and not to_stdout:
         print_json(report | {"notes": fitted.notes})
     else:

@@ -187,10 +187,10 @@ def _notes(heard: Sequence[warnings.WarningMessage], n_iter: int) -> list[str]:
         text = str(warning.message)
         if issubclass(warning.category, ConvergenceWarning):
             text = (
-                f"training was stopped after {n_iter} iterations, while it still improved a little: the "
-                "expected error is that of the model as it is; fewer --units are done sooner"
+                f"training ended after {n_iter} iterations, before it had settled: the expected error is "
+                "that of the model as it is, and fewer --units settle sooner"
             )
         for setting, option in WORDS.items():
             text = text.replace(setting, option)
         notes.append(text)
-    return notes
+    return list(dict.fromkeys(notes))

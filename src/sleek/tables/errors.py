@@ -19,12 +19,12 @@ class UnusableColumnsError(TableError):
         self.reasons = reasons
 
 
-def suggestion(word: str, known: Sequence[str]) -> str:
-    """A question that names the closest known word, or nothing.
+def suggestion(word: str, known: Sequence[str], alike: float = 0.6) -> str:
+    """A question that names the closest known word, or nothing if none is as much alike (1: the same).
 
     >>> suggestion("Agee", ["age", "colour"]), suggestion("town", ["age", "colour"])
     (" Did you mean 'age'?", '')
     """
     spellings = {name.casefold(): name for name in known}
-    near = get_close_matches(word.casefold(), spellings, n=1)
+    near = get_close_matches(word.casefold(), spellings, n=1, cutoff=alike)
     return f" Did you mean {spellings[near[0]]!r}?" if near else ""

@@ -67,4 +67,5 @@ def _neighbour(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
         return f" There is no folder {folder}."
-    return suggestion(path.name, [entry.name for entry in folder.iterdir() if entry.is_file()])
+    there = [entry.name for entry in folder.iterdir() if entry.is_file()]
+    return suggestion(path.name, there, alike=0.75)  # files of one kind share their endings

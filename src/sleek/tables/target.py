@@ -63,7 +63,7 @@ def known_target(table: Table, name: str, classes: AnyArray | None) -> Target:
         target = Target(REGRESSION if classes is None else CLASSIFICATION, rows, numbers[rows])
     if len(target.rows) == 0:
         raise TableError(f"{table.source}: the target {name!r} has no value in any row.")
-    return target
+    return _measured(table, name, target)
 
 
 def _present(values: AnyArray) -> list[str]:
@@ -90,9 +90,14 @@ def _checked(table: Table, name: str, target: Target) -> Target:
             f"{table.source}: the target {name!r} has {len(distinct)} values in {len(target.y)} rows, "
             "too many to be classes. Is another column meant, or a number to predict (task regression)?"
         )
+    return _measured(table, name, target)
+
+
+def _measured(table: Table, name: str, target: Target) -> Target:
+    """The target, unless its numbers are too large to be squared."""
     if target.task == REGRESSION:
-        with np.errstate(over="ignore", invalid="ignore"):
-            overflows = not np.isfinite(np.var(target.y))
+        with np.errstate(over="ignore"):
+            overflows = not np.isfinite(np.square(target.y).sum())
         if overflows:
             raise TableError(
                 f"{table.source}: values of the target {name!r} are too large for float64 arithmetic (their "
