@@ -67,7 +67,7 @@ KNOWN_BASES = (
         ),
         ({"shape": -0.1}, r"`shape` must be a positive number or 'auto', got -0\.1"),
         ({"n_jobs": 0}, "`n_jobs` must be None or a whole number other than 0, got 0"),
-        ({"init": "random"}, "`init` must be one of 'k-medoids', got 'random'"),
+        ({"init": "random"}, "`init` must be one of 'auto', 'k-medoids', got 'random'"),
         ({"init": [[1.0, 2.0, 3.0]]}, r"`init` must have one row per unit and one column per feature \(2\)"),
         ({"init": [[1.0, np.nan]]}, "`init` must be finite"),
         ({"init": [[1.0, 2.0]], "n_units": 4}, "`init` has 1 centers but n_units=4"),

@@ -45,11 +45,8 @@ def test_settings_of_large_data_are_raced_for_and_judged_by_rows_held_out():
     tried = LowRankLSSVC(random_state=0).fit(X, y).selection_
     assert set(tried["n_rows"]) == set(HEATS)
     first = [n_rows == HEATS[0] for n_rows in tried["n_rows"]]
-    assert sum(first) == 4  # three Gaussian shapes and sigmoidal units
-    assert set(np.array(tried["basis"])[len(first) - first[::-1].index(True) :][:2]) == {
-        "gaussian_rbf",
-        "sigmoidal",
-    }
+    assert sum(first) == 6  # three Gaussian shapes, sigmoidal units and two sharpnesses of boxes
+    assert set(tried["basis"][sum(first) : sum(first) + 3]) == {"gaussian_rbf", "sigmoidal", "box"}
     assert tried["n_rows"][tried["chosen"].index(True)] == HEATS[1]
 
 
@@ -133,15 +130,14 @@ def test_weights_count_in_large_data_too():
 
 
 def plan(n_rows, d=8, max_samples="auto", trainer=None):
-    trainer = VariableProjection() if trainer is None else trainer
-    request = Request((GaussianRBF(),), trainer, None, None, None, None, None, True, max_samples)
-    return Plan.of(n_rows, d, request)
+    trainer, free = VariableProjection() if trainer is None else trainer, (None,) * 5
+    return Plan.of(n_rows, d, Request((GaussianRBF(),), trainer, *free, True, True, max_samples, None))
 
 
 def test_the_plan_for_sizes():
-    assert plan(4999).heats == ()
-    assert plan(4999).n_tried == 2000
-    assert plan(4999).everything
+    assert plan(RACE_ROWS - 1).heats == ()
+    assert plan(RACE_ROWS - 1).n_tried == RACE_ROWS - 1
+    assert plan(RACE_ROWS - 1).everything
     assert plan(5000).heats == (4000, 4000)
     assert plan(5000).n_held == 1000
     assert plan(30_000).stages == (24_000,)
@@ -152,7 +148,7 @@ def test_the_plan_for_sizes():
     assert stage_limit(8) * 8 * 8 <= 2**27
     assert plan(10**9, max_samples=20_000).stages == (20_000,)
     assert plan(10**6, max_samples=None).stages == ()
-    assert plan(3000, max_samples=500).stages == (500,)
+    assert plan(800, max_samples=500).stages == (500,)
     assert plan(10**6, trainer=Alternating()).heats == ()
 
 

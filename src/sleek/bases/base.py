@@ -24,6 +24,7 @@ class Basis(BaseEstimator, ABC):
     name: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]]
     auto_shapes: ClassVar[tuple[float, ...]] = (1.0,)  # tried by shape="auto", in units of 1/features
+    leaf_shapes: ClassVar[tuple[float, ...]] = ()  # sharpness at leaves of trees; none: it starts at rows
     draft_iterations: ClassVar[int] = 30  # enough training to compare settings
     formula: ClassVar[Formula | None] = (
         None  # for export and local slopes; None if it cannot be written as one
@@ -32,6 +33,16 @@ class Basis(BaseEstimator, ABC):
     @abstractmethod
     def start(self, centers: FloatArray, shape: float, rng: np.random.Generator) -> Units:
         """Units located at `centers` (m, d), with one common initial sharpness `shape` > 0 for a feature."""
+
+    def start_at_leaves(
+        self, lows: FloatArray, highs: FloatArray, shape: FloatArray, middle: FloatArray
+    ) -> Units:
+        """Units at leaves of trees, for bases that declare `leaf_shapes`.
+
+        Leaves have sides `lows` and `highs` (m, d), infinite where they are open; `shape` (d,) is the
+        sharpness of sides, and `middle` (d,) the middle of the data.
+        """
+        raise TypeError(f"{type(self).__name__} declares no `leaf_shapes`: it starts at rows.")
 
     @abstractmethod
     def coordinates(self, start: Units) -> Coordinates:
@@ -70,6 +81,11 @@ class Basis(BaseEstimator, ABC):
         """Some of the units, with all that they share."""
         shared = {parameter.name for parameter in self.parameters if parameter.shared}
         return units.map(lambda name, array: array if name in shared else array[kept])
+
+    def join(self, units: Units, more: Units) -> Units:
+        """Both units' arrays one after the other; what units share is that of the first."""
+        shared = {parameter.name for parameter in self.parameters if parameter.shared}
+        return units.map(lambda name, array: array if name in shared else np.concatenate([array, more[name]]))
 
     def lower_bounds(self) -> dict[str, float]:
         """The least value of every parameter."""

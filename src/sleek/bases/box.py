@@ -44,6 +44,7 @@ class Box(Basis):
         Parameter("above", lower=0.0),
     )
     auto_shapes: ClassVar[tuple[float, ...]] = (0.5, 2.0)
+    leaf_shapes: ClassVar[tuple[float, ...]] = (2.0, 8.0)
     formula: ClassVar[Formula] = Formula(
         term=_above * maximum(0.0, _x - (_centers + _half_widths))
         + _below * maximum(0.0, (_centers - _half_widths) - _x),
@@ -60,6 +61,18 @@ class Box(Basis):
                 "above": np.full_like(centers, shape),
             }
         )
+
+    def start_at_leaves(
+        self, lows: FloatArray, highs: FloatArray, shape: FloatArray, middle: FloatArray
+    ) -> Units:
+        """Boxes with the sides of the leaves; an open side is put at the middle of the data with sharpness 0.
+
+        There training can still make use of it.
+        """
+        has_low, has_high = np.isfinite(lows), np.isfinite(highs)
+        low = np.where(has_low, lows, np.minimum(middle, highs))
+        high = np.where(has_high, highs, np.maximum(middle, low))
+        return from_sides(low, high, shape * has_low, shape * has_high)
 
     def coordinates(self, start: Units) -> Coordinates:
         """Displacements of the box, and changes of sharpness in units of 1/√features, pulled to the start.

@@ -126,6 +126,23 @@ class Expansion:
                 parts.append(Part(part.basis, part.basis.take(part.units, own)))
         return Expansion(tuple(parts))
 
+    def plus(self, other: Expansion) -> Expansion:
+        """The units of both; those of one basis stand in one part, where `other`'s come last.
+
+        >>> from sleek import GaussianRBF, RobustRBF
+        >>> units = Units({"centers": np.zeros((2, 1)), "shapes": np.ones((2, 1))})
+        >>> one = Expansion.of(RobustRBF(), units)
+        >>> one.plus(Expansion.of(GaussianRBF(), units)).plus(one)
+        4 robust_rbf units + 2 gaussian_rbf units
+        """
+        parts = {part.basis.name: part for part in self.parts}
+        for part in other.parts:
+            own = parts.get(part.basis.name)
+            parts[part.basis.name] = (
+                part if own is None else Part(own.basis, own.basis.join(own.units, part.units))
+            )
+        return Expansion(tuple(parts.values()))
+
     def project(self) -> Expansion:
         """The nearest units that satisfy every parameter's constraint."""
         return self.map(lambda part: part.basis.project(part.units))

@@ -7,9 +7,9 @@ import numpy as np
 from sleek import kernels
 from sleek._runtime.types import FloatArray
 from sleek.bases.base import Basis
+from sleek.bases.formula import Formula, names, tanh
 from sleek.bases.units import Coordinates, Parameter, Units
 from sleek.rows.scaling import Scaling
-from sleek.bases.formula import Formula, names, tanh
 
 _x, _z, _slopes, _offsets = names("x z slopes offsets")
 

@@ -63,9 +63,10 @@ class LowRankLSSVM(BaseEstimator):
         trainer: str | Trainer = "varpro",
         C: float | str = "loo",
         shape: float | str = "auto",
-        init: str | AnyArray = "k-medoids",
+        init: str | AnyArray = "auto",
         standardize: bool = True,
         max_samples: int | str | None = "auto",
+        max_units: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -78,6 +79,7 @@ class LowRankLSSVM(BaseEstimator):
         self.init = init
         self.standardize = standardize
         self.max_samples = max_samples
+        self.max_units = max_units
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -298,7 +300,7 @@ class LowRankLSSVM(BaseEstimator):
             bases = (check_part("basis", self.basis, Basis, known, word="auto"),)
         centers = None
         if isinstance(self.init, str):
-            check_choice("init", self.init, ["k-medoids"])
+            check_choice("init", self.init, ["auto", "k-medoids"])
         else:
             centers = check_centers(self.init, self.n_units, n_features)
         trainer = check_part("trainer", self.trainer, Trainer, TRAINERS)
@@ -311,8 +313,10 @@ class LowRankLSSVM(BaseEstimator):
             pull=None if pull is None else _unless("loo", pull, lambda: check_positive("pull", pull, "loo")),
             shape=_unless("auto", self.shape, lambda: check_positive("shape", self.shape, "auto")),
             centers=centers,
+            at_leaves=isinstance(self.init, str) and self.init == "auto",
             standardize=bool(self.standardize),
             max_samples=self._max_samples(),
+            max_units=None if self.max_units is None else check_count("max_units", self.max_units, 1),
         )
 
     def _max_samples(self) -> int | str | None:

@@ -18,7 +18,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sleek._runtime.checks import (
     all_or_nothing,
@@ -35,6 +35,7 @@ from sleek._runtime.memory import machine_memory
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.labels import Labels
+from sleek.rows.open import checked_data
 
 KERNELS = ("laplacian", "linear", "poly", "rbf")
 PREDICT_ROWS = 1024  # rows of the kernel matrix held at a time when predicting
@@ -102,7 +103,7 @@ class _DenseLSSVM(BaseEstimator):
     def _outputs(self, X: Any) -> FloatArray:
         """(n, k) for unchecked rows, a slice of the kernel matrix at a time."""
         check_is_fitted(self, "dual_coef_")
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = checked_data(self, X, reset=False, dtype=np.float64)
         Y = np.empty((len(X), len(self.intercept_)))
         for rows in gen_batches(len(X), PREDICT_ROWS):
             K = self._kernel_matrix(X[rows], self.support_vectors_, self.gamma_)
@@ -147,7 +148,7 @@ class LSSVC(ClassifierMixin, _DenseLSSVM):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve the LS-SVM system for rows `X` with class labels `y`."""
         with all_or_nothing(self):
-            X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+            X, y = checked_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
             check_classification_targets(y)
             X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
             self.classes_ = np.unique(y)
@@ -183,7 +184,7 @@ class LSSVR(MultiOutputMixin, RegressorMixin, _DenseLSSVM):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve the LS-SVM system for rows `X` with targets `y`, one column or several."""
         with all_or_nothing(self):
-            X, y = validate_data(
+            X, y = checked_data(
                 self, X, y, dtype=np.float64, ensure_min_samples=2, multi_output=True, y_numeric=True
             )
             X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))

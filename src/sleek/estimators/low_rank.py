@@ -30,10 +30,11 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
     ----------
     n_units : int or "auto", default="auto"
         The number of units M, and so the size of the model. "auto" trains 30 (6 for each of many classes, at
-        most 60, and one for every 5 rows), prunes them, and keeps the smallest size within one standard
-        error of the best.
-    basis : {"auto", "gaussian_rbf", "sigmoidal", "robust_rbf", "simplex"} or Basis, default="auto"
-        The learnable functions φ_j. "auto" chooses "gaussian_rbf" or "sigmoidal".
+        most 60, and one for every 5 rows), adds boxes from 1,000 rows on as long as that pays, prunes them,
+        and keeps the smallest size within one standard error of the best.
+    basis : {"auto", "gaussian_rbf", "sigmoidal", "box", "robust_rbf", "simplex"} or Basis, default="auto"
+        The learnable functions φ_j. "auto" chooses "gaussian_rbf", "sigmoidal" or "box", and may add boxes to
+        either of the others.
     trainer : {"varpro", "alternating"} or Trainer, default="varpro"
         The algorithm that trains the units: `VariableProjection`, or the paper's `Alternating`; an object
         carries its settings.
@@ -42,8 +43,9 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
     shape : float or "auto", default="auto"
         The initial sharpness μ of every unit and feature, in standardised units if `standardize`. "auto"
         tries a few multiples of 1/n_features.
-    init : "k-medoids" or array of shape (n_units, n_features), default="k-medoids"
-        Where the units start; an array is in raw units.
+    init : {"auto", "k-medoids"} or array of shape (n_units, n_features), default="auto"
+        Where the units start: at k-medoids of the rows, and boxes at leaves of small trees on the targets;
+        "k-medoids" for all of them; an array of centres is in raw units.
     standardize : bool, default=True
         Train on features of mean 0 and variance 1. The scaling is folded into the units afterwards, so the
         model speaks raw units either way.
@@ -51,6 +53,8 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
         On how many rows the units are learnt: "auto" takes a random sample that grows as long as growing
         pays (`sleek.fit.growth` states the rule), a number is the most it may have, and None learns them on
         all rows. The weights of the units are always solved on all rows.
+    max_units : int or None, default=None
+        The most units that ``n_units="auto"`` may come to; None: 150.
     class_weight : dict, "balanced" or None, default=None
         How much rows of each class matter; "balanced" lets all classes weigh the same.
     n_jobs : int, default=None
@@ -116,9 +120,10 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
         trainer: str | Trainer = "varpro",
         C: float | str = "loo",
         shape: float | str = "auto",
-        init: str | AnyArray = "k-medoids",
+        init: str | AnyArray = "auto",
         standardize: bool = True,
         max_samples: int | str | None = "auto",
+        max_units: int | None = None,
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -133,6 +138,7 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
             init=init,
             standardize=standardize,
             max_samples=max_samples,
+            max_units=max_units,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import frexp, ldexp
 
 import numpy as np
 
@@ -71,6 +72,8 @@ def mean_and_error(values: FloatArray, s: FloatArray, copies: FloatArray) -> tup
     >>> mean_and_error(np.array([3.0, 5.0]), np.ones(2), np.ones(2))
     (4.0, 0.7071067811865476)
     """
+    unit = ldexp(1.0, frexp(np.abs(values).max())[1] - 1)  # squares of squared errors may be beyond float64
+    values = values / unit
     mean = float(np.average(values, weights=s))
     variance = float(np.sum(s**2 / copies * (values - mean) ** 2)) / float(s.sum()) ** 2
-    return mean, float(np.sqrt(variance))
+    return unit * mean, unit * float(np.sqrt(variance))

@@ -23,8 +23,10 @@ class Request:
     pull: float | None  # per row; None also where the trainer has none
     shape: float | None
     centers: FloatArray | None  # raw units
+    at_leaves: bool  # bases that can start at leaves of trees do
     standardize: bool
     max_samples: int | str | None  # "auto", None for all rows, or at most so many
+    max_units: int | None  # the most that n_units="auto" may come to
 
     def scaled(self, scale: float) -> Request:
         """The same request for weights that were divided by `scale`: a fixed C stands for C·weight."""
@@ -34,6 +36,11 @@ class Request:
     def fits_units(self) -> bool:
         """Whether units are fitted by least squares under a prior, so that recipes may stop and continue."""
         return self.trainer.pull is not None
+
+    @property
+    def most_units(self) -> int:
+        """The most units that a size left open may come to."""
+        return policy.MOST_UNITS if self.max_units is None else self.max_units
 
     @property
     def sized(self) -> bool:
@@ -48,7 +55,9 @@ class Request:
     @property
     def shaped(self) -> bool:
         """Whether there is one basis and one start shape."""
-        return len(self.bases) == 1 and (self.shape is not None or len(self.bases[0].auto_shapes) == 1)
+        shapes = self.bases[0].leaf_shapes if self.at_leaves else ()
+        only = len(shapes or self.bases[0].auto_shapes) == 1
+        return len(self.bases) == 1 and (self.shape is not None or only)
 
     @property
     def settled(self) -> bool:
@@ -61,9 +70,10 @@ class Plan:
     """How rows are used: on which settings are chosen, by which they are judged, on which units are learnt.
 
     >>> from sleek import GaussianRBF, VariableProjection
-    >>> request = Request((GaussianRBF(),), VariableProjection(), None, None, None, None, None, True, "auto")
-    >>> print(Plan.of(1_000, 28, request))
-    1000 rows, all of them used in every step of training
+    >>> trainer, free = VariableProjection(), (None,) * 5
+    >>> request = Request((GaussianRBF(),), trainer, *free, True, True, "auto", None)
+    >>> print(Plan.of(500, 28, request))
+    500 rows, all of them used in every step of training
     >>> print(Plan.of(1_000_000, 28, request))
     1000000 rows: at most 7 passes over all of them
     """
@@ -148,4 +158,4 @@ def auto_units(n_outputs: int) -> int:
     >>> auto_units(1), auto_units(8), auto_units(26)
     (30, 48, 60)
     """
-    return int(np.clip(policy.UNITS_PER_OUTPUT * n_outputs, policy.AUTO_UNITS, policy.MOST_UNITS))
+    return int(np.clip(policy.UNITS_PER_OUTPUT * n_outputs, policy.AUTO_UNITS, policy.MOST_AUTO_UNITS))

@@ -6,13 +6,14 @@ The rest is trained on from where it is, and the smallest size wins whose loss i
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sleek._runtime.types import IntArray
 from sleek.closed_form.least_squares import unit_moments
 from sleek.closed_form.moments import Moments
 from sleek.fit import policy
-from sleek.fit.start import Family
 from sleek.fit.trials import Trial, Trials
 
 
@@ -38,7 +39,7 @@ def prune(trials: Trials, best: Trial) -> Trial:
 def _pruned(trials: Trials, trial: Trial, size: int) -> Trial:
     expansion = trial.training.expansion
     kept = strongest_units(unit_moments(trials.sample, expansion), trial.penalty.C, size)
-    family = Family(trial.family.shape, trial.family.start.take(kept))
+    family = replace(trial.family, start=trial.family.start.take(kept))
     return trials.run(family, trial.step, expansion.take(kept))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from sleek.closed_form.moments import Moments
 from sleek.closed_form.penalty import Penalty
 from sleek.closed_form.solve import Solution
 from sleek.fit import policy
+from sleek.fit.enlarge import enlarge
 from sleek.fit.folds import HELD_OUT, LEAVE_ONE_OUT, REFITTED, refitted_folds
 from sleek.fit.growth import Learnt, grow, learn
 from sleek.fit.plan import Plan, Request
@@ -37,12 +39,12 @@ from sleek.fit.start import (
     warn_of_lost_features,
     without_outliers,
 )
-from sleek.fit.trials import Report, Trial, Trials, table
+from sleek.fit.trials import Report, Trial, Trials, refit, table
 from sleek.kernels.columns import ColumnMoments
 from sleek.rows.sample import Sample
 from sleek.rows.scaling import ScaledSource
 from sleek.rows.source import Source
-from sleek.trainers.base import Problem, Training
+from sleek.trainers.base import Training
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +143,9 @@ def _choose(
         return _Choice(starts[0], last.penalty(0), None), {}
     best = race(rounds[0], last, starts) if plan.races else search(last, starts)
     if not request.sized:
+        if plan.races:
+            enough = round(look.columns.weight) // policy.ROWS_PER_ADDED_UNIT
+            best = enlarge(last, best, min(request.most_units, enough))
         best = prune(last, best)
     tried = {} if request.settled else table([trial for trials in rounds for trial in trials.all], best)
     return _Choice(best.family, best.penalty, best), tried
@@ -172,12 +177,8 @@ def _judge(
         return look.held, fixed_units_loo(look.held, trained, moments), HELD_OUT
     if request.fits_units:
         learnt_on = look.sample.smallest(plan.stages[0]) if plan.stages else look.sample
-        max_iter = max(part.basis.draft_iterations for part in family.start.parts)
-
-        def refit(fold: Sample) -> Training:
-            return request.trainer.train(Problem(fold, family.start, penalty, None, max_iter))
-
-        return learnt_on, refitted_folds(learnt_on, refit), REFITTED
+        again = partial(refit, request, family, penalty)
+        return learnt_on, refitted_folds(learnt_on, again), REFITTED
     judged = look.sample.smallest(policy.SELECTION_ROWS)
     trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
     return judged, whole_model_loo(judged.with_weight(learnt.weight), trained), LEAVE_ONE_OUT

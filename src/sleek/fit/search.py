@@ -8,13 +8,14 @@ linearises the model, and the more a basis bends, the less it sees of what was l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from sleek.fit import policy
 from sleek.fit.folds import refitted_folds
 from sleek.fit.start import Family
-from sleek.fit.trials import Trial, Trials
+from sleek.fit.trials import Trial, Trials, refit
 
 
 def search(trials: Trials, families: Sequence[Family]) -> Trial:
@@ -32,7 +33,7 @@ def search(trials: Trials, families: Sequence[Family]) -> Trial:
 
 def _refitted_loss(trials: Trials, trial: Trial) -> float:
     sample = trials.sample
-    folds = refitted_folds(sample, lambda rows: trials.draft(rows, trial.family, trial.penalty))
+    folds = refitted_folds(sample, partial(refit, trials.request, trial.family, trial.penalty))
     return float(np.average(sample.outputs.losses(folds.T, folds.outputs), weights=folds.s))
 
 

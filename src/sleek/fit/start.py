@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from sleek._runtime.sums import Sums
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import FloatArray
+from sleek.bases.base import Basis
 from sleek.bases.expansion import Expansion
 from sleek.fit import policy
 from sleek.fit.k_medoids import distinct_rows, k_medoids
+from sleek.fit.leaves import leaves
 from sleek.fit.plan import Plan, Request, auto_units
 from sleek.kernels.columns import ColumnMoments
 from sleek.rows.sample import Draw, Drawn, Sample
@@ -103,10 +106,19 @@ def scaling_of(columns: ColumnMoments, standardize: bool) -> Scaling:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Units at their start, of one shape: what a line search over the strength keeps fixed."""
+    """Units at their start, of one shape: what a line search over the strength keeps fixed.
+
+    A start that looks at the targets has seen the rows that a fold leaves out: `regrow` makes one of so many
+    units from other rows alone.
+    """
 
     shape: float
     start: Expansion
+    regrow: Callable[[Sample, int], Expansion] | None = None
+
+    def start_for(self, fold: Sample) -> Expansion:
+        """The start that these rows alone would have given."""
+        return self.start if self.regrow is None else self.regrow(fold, len(self.start))
 
     @property
     def name(self) -> str:
@@ -124,36 +136,78 @@ def families(
 ) -> list[Family]:
     """The units' start for every basis and shape that is to be tried.
 
-    With a shape of 1 in `Basis.auto_shapes` a row one standard deviation off in every feature has distance 1.
+    Bumps and steps start at k-medoids of the rows. With a shape of 1 in `Basis.auto_shapes` a row one
+    standard deviation off in every feature has distance 1. Bases that declare `leaf_shapes` start at leaves of
+    trees, where a shape of 1 is a fall by the factor e within one standard deviation. Beside others they are
+    tried only in a race: on few rows, leaves that have seen a target cannot be told from leaves that know it.
     """
-    centers = (
-        _medoids(sample, plan, request.n_units, columns.weight, rng)
-        if request.centers is None
-        else scaling.apply(request.centers)
-    )
-    width = float(np.sum(columns.spread() * scaling.factor))
+    spread = columns.spread() * scaling.factor
+    width = float(np.sum(spread))
     unit = 1.0 / width if width > 0 else 1.0
-    return [
-        Family(shape, Expansion.of(basis, basis.start(centers, shape, rng)))
-        for basis in request.bases
-        for shape in ([a * unit for a in basis.auto_shapes] if request.shape is None else [request.shape])
-    ]
+    centers: FloatArray | None = None
+    found = []
+    wanted = _wanted(sample, request, columns.weight)
+    for basis in request.bases:
+        if request.at_leaves and basis.leaf_shapes:
+            if plan.races or len(request.bases) == 1:
+                found += _at_leaves(basis, sample.smallest(policy.HEATS[-1]), request, wanted, spread)
+            continue
+        if centers is None:
+            centers = _centers(sample, plan, scaling, request, wanted, rng)
+        shapes = [a * unit for a in basis.auto_shapes] if request.shape is None else [request.shape]
+        found += [Family(shape, Expansion.of(basis, basis.start(centers, shape, rng))) for shape in shapes]
+    return found
 
 
-def _medoids(
-    sample: Sample, plan: Plan, n_units: int | None, n_observations: float, rng: np.random.Generator
+def _wanted(sample: Sample, request: Request, n_observations: float) -> int:
+    """How many units to begin with."""
+    if request.n_units is not None:
+        return request.n_units
+    enough = max(1, round(n_observations) // policy.ROWS_PER_UNIT)
+    return min(auto_units(sample.outputs.n_outputs), enough, request.most_units)
+
+
+def _centers(
+    sample: Sample,
+    plan: Plan,
+    scaling: Scaling,
+    request: Request,
+    wanted: int,
+    rng: np.random.Generator,
 ) -> FloatArray:
-    """As many different rows as units are wanted, or as there are."""
-    wanted = auto_units(sample.outputs.n_outputs) if n_units is None else n_units
+    """The user's centres, or as many different rows as units are wanted, or as there are."""
+    if request.centers is not None:
+        return scaling.apply(request.centers)
     rows, weights = distinct_rows(sample, wanted, int(rng.integers(2**63)), plan.n_medoid)
-    if n_units is None:
-        wanted = min(wanted, max(1, round(n_observations) // policy.ROWS_PER_UNIT))
-    elif wanted > len(rows):
+    if request.n_units is not None:
+        _warn_of_fewer(wanted, len(rows), "distinct rows of X")
+    return rows[k_medoids(rows, weights, min(wanted, len(rows)), rng)]
+
+
+def _at_leaves(
+    basis: Basis, sample: Sample, request: Request, wanted: int, spread: FloatArray
+) -> list[Family]:
+    """Units at leaves of trees on the targets."""
+    one = np.where(spread > 0, spread, 1.0)
+
+    def grow(shape: float, rows: Sample, n_units: int) -> Expansion:
+        left = rows.rows.T - np.average(rows.rows.T, axis=0, weights=rows.rows.s)
+        middle = np.median(rows.rows.X, axis=0)
+        sides = leaves(rows, n_units, left)
+        return Expansion.of(basis, basis.start_at_leaves(*sides, shape / one, middle))
+
+    shapes = basis.leaf_shapes if request.shape is None else (request.shape,)
+    found = [Family(shape, grow(shape, sample, wanted), partial(grow, shape)) for shape in shapes]
+    if request.n_units is not None:
+        _warn_of_fewer(wanted, len(found[0].start), "leaves that trees found")
+    return found
+
+
+def _warn_of_fewer(wanted: int, there: int, what: str) -> None:
+    """Fewer units than asked for."""
+    if wanted > there:
         warnings.warn(
-            f"`n_units`={wanted} is more than the {len(rows)} distinct rows of X: "
-            f"{len(rows)} units are fitted.",
+            f"`n_units`={wanted} is more than the {there} {what}: {there} units are fitted.",
             UserWarning,
             stacklevel=2,
         )
-    wanted = min(wanted, len(rows))
-    return rows[k_medoids(rows, weights, wanted, rng)]

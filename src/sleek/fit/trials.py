@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from sleek.bases.expansion import Expansion
 from sleek.closed_form.leave_one_out import Trained
 from sleek.closed_form.penalty import Penalty
 from sleek.fit import policy
-from sleek.fit.folds import left_out_residuals, mean_and_error
+from sleek.fit.folds import left_out_residuals, mean_and_error, refitted_folds
 from sleek.fit.plan import Request
 from sleek.fit.start import Family
 from sleek.rows.sample import Sample
@@ -92,11 +93,9 @@ class Trials:
         self, sample: Sample, family: Family, penalty: Penalty, begin: Expansion | None = None
     ) -> Training:
         """Training that is long enough to compare settings; shorter still if it goes on in a race."""
-        max_iter = None
-        if self.request.fits_units:
-            max_iter = max(part.basis.draft_iterations for part in family.start.parts)
-            if begin is not None and self.held is not None:
-                max_iter = policy.GOING_ON
+        max_iter = draft_iterations(self.request, family)
+        if max_iter is not None and begin is not None and self.held is not None:
+            max_iter = policy.GOING_ON
         return self.request.trainer.train(Problem(sample, family.start, penalty, begin, max_iter))
 
     def _run(self, sample: Sample, family: Family, step: int, begin: Expansion | None = None) -> Trial:
@@ -105,7 +104,11 @@ class Trials:
         training = self.draft(sample, family, penalty, begin)
         if self.held is None:
             trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
-            loo = left_out_residuals(sample, trained, lambda rows: self.draft(rows, family, penalty))
+            again = partial(refit, self.request, family, penalty)
+            if family.regrow is None:
+                loo = left_out_residuals(sample, trained, again)
+            else:
+                loo = refitted_folds(sample, again)
             losses, weights, copies = sample.outputs.losses(loo.T, loo.outputs), loo.s, loo.copies
         else:
             rows = self.held.rows
@@ -122,6 +125,19 @@ class Trials:
             f"loss {trial.loss:.5f}"
         )
         return trial
+
+
+def draft_iterations(request: Request, family: Family) -> int | None:
+    """Iterations that are enough to compare settings; None where a trainer is not to be stopped."""
+    if not request.fits_units:
+        return None
+    return max(part.basis.draft_iterations for part in family.start.parts)
+
+
+def refit(request: Request, family: Family, penalty: Penalty, fold: Sample) -> Training:
+    """A draft on some of the rows, begun without a look at the others."""
+    max_iter = draft_iterations(request, family)
+    return request.trainer.train(Problem(fold, family.start_for(fold), penalty, None, max_iter))
 
 
 def held_out_losses(held: Sample, training: Training) -> FloatArray:

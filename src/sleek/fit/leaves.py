@@ -1,0 +1,63 @@
+"""Where the targets say that units belong: leaves of small regression trees on what is left to explain.
+
+A tree of a few leaves is grown on the residuals, takes half of them away, and the next one is grown on the
+rest, until there are leaves enough. They are only a start: units are trained, pruned and counted like any
+other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sleek._runtime.types import FloatArray
+from sleek.fit import policy
+from sleek.rows.sample import Sample
+
+
+def leaves(sample: Sample, n_leaves: int, left: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper sides of leaves, each (n_leaves, d) at most, infinite where a leaf is open.
+
+    Parameters
+    ----------
+    sample : Sample
+        The rows, in training units.
+    n_leaves : int
+    left : array of shape (n_rows, n_outputs)
+        What is left to explain of the sample's targets.
+    """
+    from sklearn.tree import DecisionTreeRegressor  # here: small fits of other bases do not wait for it
+
+    X, s = sample.rows.X, sample.rows.s
+    n, d = X.shape
+    lows: list[FloatArray] = []
+    highs: list[FloatArray] = []
+    while len(lows) < n_leaves:
+        tree = DecisionTreeRegressor(
+            max_leaf_nodes=policy.TREE_LEAVES,
+            min_samples_leaf=max(policy.LEAST_LEAF_ROWS, n // policy.MOST_TREE_LEAVES),
+            max_features=None if d < policy.MANY_FEATURES else policy.FEATURE_SHARE,
+            random_state=len(lows),
+        ).fit(X, left, sample_weight=s)
+        left = left - policy.TREE_RATE * tree.predict(X).reshape(left.shape)
+        before = len(lows)
+        _collect(tree.tree_, d, lows, highs)
+        if len(lows) == before + 1:  # a tree without a cut: nothing is left that one could find
+            break
+    return np.array(lows[:n_leaves]), np.array(highs[:n_leaves])
+
+
+def _collect(tree: Any, d: int, lows: list[FloatArray], highs: list[FloatArray]) -> None:
+    """Add the sides of all leaves of a tree."""
+    stack = [(0, np.full(d, -np.inf), np.full(d, np.inf))]
+    while stack:
+        node, low, high = stack.pop()
+        if tree.children_left[node] < 0:
+            lows.append(low)
+            highs.append(high)
+            continue
+        feature, cut = tree.feature[node], tree.threshold[node]
+        below, above = high.copy(), low.copy()
+        below[feature], above[feature] = min(high[feature], cut), max(low[feature], cut)
+        stack += [(tree.children_left[node], low, below), (tree.children_right[node], above, high)]
