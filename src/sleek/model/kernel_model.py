@@ -14,6 +14,7 @@ from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases.expansion import Expansion, Part
 from sleek.bases.units import Units
 from sleek.kernels import LARGE_BLOCK
+from sleek.model.far import far_features
 from sleek.model.frozen import frozen
 from sleek.model.given import rows_of
 from sleek.outputs.base import Outputs
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 MIDST_ROWS = 15  # of a block of float32 rows: their medians are a point in the midst of all,
 FAR = 10.0  # which is far from 0 beyond this many times their range
+LEAST_SINGLE, MOST_SINGLE = 1e-30, 1e30  # between which numbers of units are at home in float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,18 +123,33 @@ class KernelModel:
 
         Few float32 rows are computed in float64, which takes no longer. Many are computed in float32, if need
         be about a point in their midst: rounding errors are 6e-8 of a row's distance from it. About 0 they
-        leave three digits where the mean of a feature is 10,000 times its spread.
+        leave three digits where the mean of a feature is 10,000 times its spread. Units of features so large
+        or small that float32 loses them are computed in float64.
         """
         X = np.asarray(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Phi = self._fast_features(X)
+        far = ~np.isfinite(Phi).all(axis=1)
+        if far.any():
+            Phi[far] = far_features(self.expansion, X[far])
+        return Phi
+
+    def _fast_features(self, X: AnyArray) -> FloatArray:
+        """The same, but not finite for rows so far away that squares overflow."""
         if X.dtype != np.float32:
             return self.expansion.features(X.astype(np.float64, copy=False))
-        if len(X) < LARGE_BLOCK:
+        if len(X) < LARGE_BLOCK or not self._suits_single():
             return self.expansion.features(X.astype(np.float64)).astype(np.float32)
         low, midst, high = np.sort(X[:: len(X) // MIDST_ROWS], axis=0)[[0, MIDST_ROWS // 2, MIDST_ROWS - 1]]
         if (np.abs(midst) <= FAR * (high - low)).all():
             return self.expansion.features(X)
         about = Scaling(-midst.astype(np.float64), np.ones(len(midst)))
         return self.expansion.unscale(about).features(X - midst)
+
+    def _suits_single(self) -> bool:
+        """Whether the numbers of all units, and their squares, are far from the ends of float32."""
+        sizes = (np.abs(array) for part in self.parts for array in part.units.arrays.values())
+        return all(((size == 0) | ((size > LEAST_SINGLE) & (size < MOST_SINGLE))).all() for size in sizes)
 
     def kernel(self, A: AnyArray, B: AnyArray) -> FloatArray:
         """The learnt low rank kernel k(a, b) = Σ_j φ_j(a) φ_j(b) for all pairs of rows."""
@@ -173,8 +190,13 @@ class KernelModel:
         return Y
 
     def _block_outputs(self, X: AnyArray) -> FloatArray:
-        Y: FloatArray = self.features(X) @ self.theta
+        X = np.asarray(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Y: FloatArray = self._fast_features(X) @ self.theta
         Y += self.b
+        if not np.isfinite(Y).all():
+            far = ~np.isfinite(Y).all(axis=1)
+            Y[far] = far_features(self.expansion, X[far]) @ self.theta + self.b
         return Y
 
     def save(self, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None) -> None:
