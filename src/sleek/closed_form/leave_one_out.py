@@ -167,7 +167,7 @@ def _finish(block: Block, r: FloatArray, r_plus: FloatArray, h: FloatArray, weig
 def _in_row_space(block: Block, trained: Trained) -> LeaveOneOut:
     """One output, more learnt numbers than rows: with K = C·ΦΦᵀ + JJᵀ/prior and α = (K + S⁻¹)⁻¹(t - t̄ + Ju),
 
-    r⁺ = S⁻¹α and h = s⁻¹ - s⁻²·diag (K + S⁻¹)⁻¹.
+    r⁺ = S⁻¹α and h = s⁻¹·(1 - s⁻¹·diag (K + S⁻¹)⁻¹).
     """
     X, T, s = block.X, block.T, block.s
     weight, penalty = float(s.sum()), trained.penalty
@@ -185,7 +185,7 @@ def _in_row_space(block: Block, trained: Trained) -> LeaveOneOut:
     factor = cho_factor(K, lower=True, overwrite_a=True)
     alpha = cho_solve(factor, T - s @ T / weight + (J @ trained.u)[:, None])
     inverse, _ = dpotri(factor[0], lower=1)
-    h = 1.0 / s - np.diag(inverse) / s**2
+    h = (1.0 - np.diag(inverse) / s) / s
     return _finish(block, r, alpha / s[:, None], h, weight)
 
 

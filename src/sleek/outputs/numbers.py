@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -47,6 +48,15 @@ class NumberOutputs(Outputs):
             raise ValueError(
                 f"Values of target number {bad[0]} are too large for float64 arithmetic (their squares "
                 "overflow). Express it in larger units."
+            )
+        lost = np.flatnonzero((spread == 0) & (survey.high > survey.low))
+        if len(lost):
+            low, high = (float(ends[lost[0]]) for ends in (survey.low, survey.high))
+            warnings.warn(
+                f"Target number {lost[0]} varies by too little for float64, from {low!r} to {high!r}, and is "
+                "taken for constant: subtract what is common to all rows, or express it in smaller units.",
+                UserWarning,
+                stacklevel=6,
             )
         return cls(survey.mean, np.where(spread > 0, spread, 1.0), flat)
 

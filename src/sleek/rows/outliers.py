@@ -44,7 +44,8 @@ def warn_of_outlier_targets(
         return
 
     def task(block: RawBlock) -> _Extremes:
-        squares = block.s[:, None] * (block.y - moments.mean) ** 2
+        with np.errstate(over="ignore"):  # of another target, which will be refused
+            squares = block.s[:, None] * (block.y - moments.mean) ** 2
         most, outputs = squares.argmax(axis=0), np.arange(squares.shape[1])
         places = [block.words(int(row)) for row in most]
         return _Extremes(squares[most, outputs], block.y[most, outputs], places)

@@ -45,6 +45,7 @@ class Survey(Sums):
 
     def weighting(self, outputs: Outputs) -> Weighting:
         """How weights are made ready for rows with these outputs."""
+        self.weights.check_spread()
         mean = self.weights.total / self.weights.n_observations
         return Weighting(self.weights, mean * outputs.mean_importance)
 

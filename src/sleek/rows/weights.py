@@ -19,6 +19,8 @@ import numpy as np
 from sleek._runtime.types import FloatArray
 
 MOST_COUNT = 2.0**53  # whole numbers beyond are not exact
+NOTHING = 1e-12  # of all weight is what sums do not see
+LEAST = 1e-100  # of the mean: a row of less weighs nothing in any sum, and 1/s must be a number
 
 
 @dataclass(frozen=True)
@@ -44,16 +46,26 @@ class WeightSurvey:
             return cls(len(s), float(len(s)), heaviest, 1)
         whole = bool((s == np.floor(s)).all()) and heaviest < MOST_COUNT
         divisor = int(np.gcd.reduce(np.unique(s).astype(np.int64))) if whole else 0
-        return cls(len(s), float(s.sum()), heaviest, divisor)
+        with np.errstate(over="ignore"):
+            total = float(s.sum())
+        return cls(len(s), _finite(total), heaviest, divisor)
 
     def __add__(self, other: WeightSurvey) -> WeightSurvey:
         divisor = gcd(self.divisor, other.divisor) if self.divisor and other.divisor else 0
         return WeightSurvey(
             self.n_rows + other.n_rows,
-            self.total + other.total,
+            _finite(self.total + other.total),
             max(self.heaviest, other.heaviest),
             divisor,
         )
+
+    def check_spread(self) -> None:
+        """That no row has all weight."""
+        if self.n_rows > 1 and self.total - self.heaviest <= NOTHING * self.total:
+            raise ValueError(
+                f"One row has a weight of {self.heaviest:.6g}, and all {self.n_rows} rows together have "
+                f"{self.total:.6g}: nothing can be learnt from the others. Give weights of one magnitude."
+            )
 
     @property
     def n_observations(self) -> float:
@@ -77,4 +89,14 @@ class Weighting:
         copies = self.survey.copies(s)
         if importance is not None:
             s = s * importance
-        return (s if self.scale == 1.0 else s / self.scale), copies
+        return (s if self.scale == 1.0 else np.maximum(s / self.scale, LEAST)), copies
+
+
+def _finite(total: float) -> float:
+    """The sum of weights, if it is a number."""
+    if not np.isfinite(total):
+        raise ValueError(
+            "Weights must add up to a finite number, but their sum overflows: divide all of them by the "
+            "largest."
+        )
+    return total
