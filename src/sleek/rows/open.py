@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 from sleek._runtime.checks import check_weights
 from sleek.outputs.labels import Labels
 from sleek.rows.arrays import ArrayRows
+from sleek.rows.checked import all_finite
 from sleek.rows.rows import Rows
 
 FLOATS = (np.float64, np.float32)
@@ -40,10 +41,10 @@ def open_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, reads: str) ->
             estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
         return X
     if reads == "labels":
-        X, y = validate_data(estimator, X, y, dtype=FLOATS, ensure_min_samples=2)
+        X, y = checked_data(estimator, X, y, dtype=FLOATS, ensure_min_samples=2)
         check_classification_targets(y)
     else:
-        X, y = validate_data(
+        X, y = checked_data(
             estimator, X, y, dtype=FLOATS, ensure_min_samples=2, multi_output=True, y_numeric=True
         )
     s, flat, names = check_weights(sample_weight, len(X)), y.ndim == 1, feature_names_of(estimator)
@@ -55,7 +56,22 @@ def open_features(estimator: Any, X: Any) -> Rows:
     """Rows to predict, with the features that the estimator was fitted to, in their order."""
     if isinstance(X, Rows):
         return X.with_features(feature_names_of(estimator), estimator.n_features_in_)
-    return ArrayRows(validate_data(estimator, X, reset=False, dtype=FLOATS))
+    return ArrayRows(checked_data(estimator, X, reset=False, dtype=FLOATS))
+
+
+def checked_data(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """scikit-learn's `validate_data`, with a sentence that says where X is not finite."""
+    checked = validate_data(estimator, X, *y, ensure_all_finite=False, **options)
+    rows = checked[0] if y else checked
+    if not all_finite(rows):
+        row, column = (int(numbers[0]) for numbers in np.nonzero(~np.isfinite(rows)))
+        names, value = feature_names_of(estimator), rows[row, column]
+        raise ValueError(
+            f"Input X contains {'NaN' if np.isnan(value) else 'infinity'}: feature "
+            f"{f'number {column}' if names is None else repr(names[column])} is {value} in row {row}. "
+            "Fill in a number, or leave the row or the feature out."
+        )
+    return checked
 
 
 def has_targets(X: Any) -> bool:
