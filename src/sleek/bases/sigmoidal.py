@@ -53,7 +53,8 @@ class Sigmoidal(Basis):
 
     def features(self, X: FloatArray, units: Units) -> FloatArray:
         Z = kernels.projection(X, units["slopes"], units["offsets"])
-        return np.tanh(Z, out=Z)
+        Phi: FloatArray = np.tanh(Z, out=Z)
+        return Phi
 
     def vjp(self, X: FloatArray, units: Units, Phi: FloatArray, dPhi: FloatArray) -> Units:
         dZ = 1.0 - Phi * Phi

@@ -138,7 +138,7 @@ def families(
 
     Bumps and steps start at k-medoids of the rows. With a shape of 1 in `Basis.auto_shapes` a row one
     standard deviation off in every feature has distance 1. Bases that declare `leaf_shapes` start at leaves of
-    trees, where a shape of 1 is a fall by the factor e within one standard deviation. Beside others they are
+    trees, where a shape of 1 is a fall by e within one standard deviation. Beside others they are
     tried only in a race: on few rows, leaves that have seen a target cannot be told from leaves that know it.
     """
     spread = columns.spread() * scaling.factor
