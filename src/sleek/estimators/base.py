@@ -16,23 +16,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from sleek._runtime.checks import (
     all_or_nothing,
-    check_centers,
-    check_choice,
-    check_count,
     check_n_jobs,
-    check_part,
-    check_positive,
 )
 from sleek._runtime.progress import Reporter
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases import known_bases
 from sleek.bases.base import Basis
+from sleek.estimators.facts import expected_error, facts_of
+from sleek.estimators.settings import request_of
 from sleek.fit import policy
-from sleek.fit.folds import mean_and_error
-from sleek.fit.plan import Plan, Request
+from sleek.fit.plan import Plan
 from sleek.fit.recipe import Fitted, fit
-from sleek.model.facts import ExpectedError, Facts, influence
+from sleek.model.facts import ExpectedError
 from sleek.model.kernel_model import KernelModel
 from sleek.model.saving import training_record
 from sleek.outputs.base import Outputs
@@ -149,7 +145,7 @@ class LowRankLSSVM(BaseEstimator):
         return self.outputs_kind.learn(survey.targets, rows.flat_targets)
 
     def _fit_rows(self, rows: Rows, run: Run, report: Reporter) -> None:
-        request, names = self._request(rows.n_features), feature_names_of(self)
+        request, names = request_of(self, rows.n_features), feature_names_of(self)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         survey = rows.survey(self.outputs_kind, run)
         if survey.weights.n_rows <= policy.CANONICAL_ROWS:
@@ -167,7 +163,7 @@ class LowRankLSSVM(BaseEstimator):
         plan = Plan.of(survey.weights.n_rows, rows.n_features, request.scaled(weighting.scale))
         source = rows.source(outputs, weighting, run)
         fitted = fit(source, request.scaled(weighting.scale), plan, rng, run.workers, names, report)
-        expected = self._expected_error(fitted, outputs)
+        expected = expected_error(fitted, outputs)
         theta, b = fitted.solution
         self.model_ = KernelModel(
             expansion=fitted.expansion,
@@ -176,17 +172,12 @@ class LowRankLSSVM(BaseEstimator):
             C=fitted.C / weighting.scale,
             outputs=outputs,
             feature_names=names,
-            facts=_facts(fitted, survey.weights.n_rows, outputs, expected),
+            facts=facts_of(fitted, survey.weights.n_rows, outputs, expected),
             trained_by=training_record(self),
         )
         self._publish(fitted, rows, outputs, expected)
         if not fitted.training.converged:
             warnings.warn(fitted.training.status, ConvergenceWarning, stacklevel=3)
-
-    def _expected_error(self, fitted: Fitted, outputs: Outputs) -> ExpectedError:
-        judged = fitted.judged
-        errors = outputs.row_errors(judged.T, judged.outputs)
-        return ExpectedError(*mean_and_error(errors, judged.s, judged.copies), fitted.judged_by)
 
     def _publish(self, fitted: Fitted, rows: Rows, outputs: Outputs, expected: ExpectedError) -> None:
         """The attributes of a fit."""
@@ -290,58 +281,3 @@ class LowRankLSSVM(BaseEstimator):
             Workers(n_jobs) as workers,
         ):
             yield Run(workers, report.rows), report
-
-    def _request(self, n_features: int) -> Request:
-        """The parameters, checked, with None for what is to be chosen."""
-        known = known_bases()
-        if isinstance(self.basis, str) and self.basis == "auto":
-            bases = tuple(known[name]() for name in policy.AUTO_BASES)
-        else:
-            bases = (check_part("basis", self.basis, Basis, known, word="auto"),)
-        centers = None
-        if isinstance(self.init, str):
-            check_choice("init", self.init, ["auto", "k-medoids"])
-        else:
-            centers = check_centers(self.init, self.n_units, n_features)
-        trainer = check_part("trainer", self.trainer, Trainer, TRAINERS)
-        pull = trainer.pull
-        return Request(
-            bases=bases,
-            trainer=trainer,
-            n_units=_unless("auto", self.n_units, lambda: check_count("n_units", self.n_units, 1, "auto")),
-            C=_unless("loo", self.C, lambda: check_positive("C", self.C, "loo")),
-            pull=None if pull is None else _unless("loo", pull, lambda: check_positive("pull", pull, "loo")),
-            shape=_unless("auto", self.shape, lambda: check_positive("shape", self.shape, "auto")),
-            centers=centers,
-            at_leaves=isinstance(self.init, str) and self.init == "auto",
-            standardize=bool(self.standardize),
-            max_samples=self._max_samples(),
-            max_units=None if self.max_units is None else check_count("max_units", self.max_units, 1),
-        )
-
-    def _max_samples(self) -> int | str | None:
-        if self.max_samples is None or (isinstance(self.max_samples, str) and self.max_samples == "auto"):
-            return self.max_samples
-        return check_count("max_samples", self.max_samples, 1, "auto")
-
-
-def _facts(fitted: Fitted, n_rows: int, outputs: Outputs, expected: ExpectedError) -> Facts:
-    """What is worth keeping of the training data."""
-    columns, d = fitted.columns, len(fitted.columns.mean)
-    moments, none = fitted.moments, np.zeros(outputs.n_outputs)
-    deviation, _ = outputs.decode(np.sqrt(moments.tt / moments.weight)[None], none)
-    theta = fitted.solution.theta
-    return Facts(
-        n_rows=n_rows,
-        low=columns.low,
-        high=columns.high,
-        deviation=columns.spread(),
-        influence=influence(fitted.expansion, theta, fitted.some_rows, [slice(i, i + 1) for i in range(d)]),
-        variance=deviation[0] ** 2,
-        expected=expected,
-    )
-
-
-def _unless(word: str, value: Any, check: Callable[[], Number]) -> Number | None:
-    """None if the value is the word that leaves a choice open, else the checked value."""
-    return None if isinstance(value, str) and value == word else check()

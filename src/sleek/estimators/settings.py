@@ -1,0 +1,60 @@
+"""Parameters of an estimator, checked: what the user has fixed, and what is left to be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sleek._runtime.checks import check_centers, check_choice, check_count, check_part, check_positive
+from sleek.bases import known_bases
+from sleek.bases.base import Basis
+from sleek.fit import policy
+from sleek.fit.plan import Request
+from sleek.trainers import TRAINERS
+from sleek.trainers.base import Trainer
+
+Number = TypeVar("Number", int, float)
+
+
+def request_of(estimator: Any, n_features: int) -> Request:
+    """The parameters, checked, with None for what is to be chosen."""
+    known = known_bases()
+    if isinstance(estimator.basis, str) and estimator.basis == "auto":
+        bases = tuple(known[name]() for name in policy.AUTO_BASES)
+    else:
+        bases = (check_part("basis", estimator.basis, Basis, known, word="auto"),)
+    centers = None
+    if isinstance(estimator.init, str):
+        check_choice("init", estimator.init, ["auto", "k-medoids"])
+    else:
+        centers = check_centers(estimator.init, estimator.n_units, n_features)
+    trainer = check_part("trainer", estimator.trainer, Trainer, TRAINERS)
+    pull = trainer.pull
+    return Request(
+        bases=bases,
+        trainer=trainer,
+        n_units=_unless(
+            "auto", estimator.n_units, lambda: check_count("n_units", estimator.n_units, 1, "auto")
+        ),
+        C=_unless("loo", estimator.C, lambda: check_positive("C", estimator.C, "loo")),
+        pull=None if pull is None else _unless("loo", pull, lambda: check_positive("pull", pull, "loo")),
+        shape=_unless("auto", estimator.shape, lambda: check_positive("shape", estimator.shape, "auto")),
+        centers=centers,
+        at_leaves=isinstance(estimator.init, str) and estimator.init == "auto",
+        standardize=bool(estimator.standardize),
+        max_samples=_max_samples(estimator.max_samples),
+        max_units=None if estimator.max_units is None else check_count("max_units", estimator.max_units, 1),
+    )
+
+
+def _max_samples(value: Any) -> int | str | None:
+    if value is None:
+        return None
+    return (
+        "auto" if isinstance(value, str) and value == "auto" else check_count("max_samples", value, 1, "auto")
+    )
+
+
+def _unless(word: str, value: Any, check: Callable[[], Number]) -> Number | None:
+    """None if the value is the word that leaves a choice open, else the checked value."""
+    return None if isinstance(value, str) and value == word else check()
