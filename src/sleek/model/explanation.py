@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.types import FloatArray
+from sleek.model.far import FAR
 from sleek.model.given import rows_of
 from sleek.model.kernel_model import KernelModel
 
@@ -141,11 +142,13 @@ def explain(model: KernelModel, X: Any) -> Explanation:
     formulas = [part.basis.formula for part in model.parts]
     slopes = intercepts = None
     if None not in formulas:
-        gradients = [
-            formula.gradient(rows, part.units)
-            for part, formula in zip(model.parts, formulas, strict=True)
-            if formula is not None
-        ]
+        near = np.clip(rows, -FAR, FAR)  # further away models are as flat as there
+        with np.errstate(over="ignore"):
+            gradients = [
+                formula.gradient(near, part.units)
+                for part, formula in zip(model.parts, formulas, strict=True)
+                if formula is not None
+            ]
         slopes = np.einsum("mk,nmd->nkd", model.theta, np.concatenate(gradients, axis=1))
         intercepts = outputs - np.einsum("nkd,nd->nk", slopes, rows)
     return Explanation(

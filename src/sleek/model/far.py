@@ -9,7 +9,7 @@ from sleek.bases.expansion import Expansion, Part
 from sleek.bases.formula import expression
 
 HUGE = 1e300  # a term of a formula beyond says no more than this: exp(-z) is 0, tanh(z) is ±1
-FAR = 1e150  # rows are brought to within this for a basis without a formula: squares are then finite
+FAR = 1e150  # within which squares are finite: where rows are brought that have no other way
 PIECE = 2**20  # terms held at a time
 
 
