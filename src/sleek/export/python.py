@@ -170,6 +170,7 @@ def _read(model: KernelModel) -> list[str]:
         *lines,
         "if not all(abs(x) <= 1.7976931348623157e308 for x in features):",
         '    raise ValueError("A row must be finite numbers, got %r." % (values,))',
+        "features = [min(max(x, -1e150), 1e150) for x in features]  # whose squares are numbers",
     ]
 
 
