@@ -1,5 +1,6 @@
 """Blocks, threads and order: the one path to the rows."""
 
+import sys
 import threading
 import time
 
@@ -10,8 +11,19 @@ from hypothesis import strategies as st
 from made_sources import class_source, number_source
 from threadpoolctl import threadpool_info
 
-from sleek import ClassOutputs, LowRankLSSVC, LowRankLSSVR, NumberOutputs, RawBlock, Rows
-from sleek._runtime.threads import Workers, read_ahead, single_threaded_blas
+from sleek import (
+    ClassOutputs,
+    Expansion,
+    GaussianRBF,
+    KernelModel,
+    LowRankLSSVC,
+    LowRankLSSVR,
+    NumberOutputs,
+    RawBlock,
+    Rows,
+    Units,
+)
+from sleek._runtime.threads import Workers, _blas_guard, read_ahead, single_threaded_blas
 from sleek.closed_form.moments import Moments
 from sleek.outputs import Labels
 from sleek.outputs.classes import decide
@@ -221,6 +233,40 @@ def test_blas_limit_is_restored_in_whatever_order_fits_end():
     first.__exit__(None, None, None)
     assert set(blas_threads()) == {1}
     second.__exit__(None, None, None)
+    assert blas_threads() == before
+
+
+def test_libraries_that_are_loaded_later_are_held_to_one_thread_too():
+    with single_threaded_blas():  # looks for libraries
+        pass
+    sys.modules["another_library"] = None
+    try:
+        looked = _blas_guard.libraries
+        with single_threaded_blas():
+            assert _blas_guard.libraries is not looked
+        looked = _blas_guard.libraries
+        with single_threaded_blas():
+            assert _blas_guard.libraries is looked
+    finally:
+        del sys.modules["another_library"]
+
+
+@pytest.mark.parametrize("n", [100, 3000, 5000, 20_000])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_prediction_holds_blas_to_one_thread(n, n_jobs):
+    seen = []
+
+    class Spy(GaussianRBF):
+        def features(self, X, units):
+            seen.extend(blas_threads())
+            return super().features(X, units)
+
+    units = Units({"centers": np.zeros((20, 28)), "shapes": np.ones((20, 28))})
+    outputs = NumberOutputs(np.zeros(1), np.ones(1))
+    model = KernelModel(Expansion.of(Spy(), units), np.ones((20, 1)), np.zeros(1), 1.0, outputs)
+    before = blas_threads()
+    model.predict(np.zeros((n, 28)), n_jobs=n_jobs)
+    assert set(seen) == {1}
     assert blas_threads() == before
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -11,9 +12,9 @@ from itertools import islice
 from queue import SimpleQueue
 from threading import Event, Lock, Semaphore, Thread
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -167,15 +168,23 @@ class _BlasGuard:
 
     The setting belongs to the process. Without the count, two fits in two Python threads could end in
     the order in which the second restores the first one's limit, for good.
+
+    To look for libraries takes half a millisecond, as long as the prediction of a thousand rows, and
+    switching 20 µs: they are looked for again only when Python has loaded another module.
     """
 
     def __init__(self) -> None:
-        self.lock, self.users, self.limits = Lock(), 0, None
+        self.lock, self.users = Lock(), 0
+        self.n_modules = 0
+        self.libraries: Any = None
+        self.limits: Any = None
 
     def enter(self) -> None:
         with self.lock:
             if self.users == 0:
-                self.limits = threadpool_limits(1, user_api="blas")
+                if self.n_modules != len(sys.modules):
+                    self.n_modules, self.libraries = len(sys.modules), ThreadpoolController()
+                self.limits = self.libraries.limit(limits=1, user_api="blas")
             self.users += 1
 
     def leave(self) -> None:

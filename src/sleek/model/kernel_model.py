@@ -30,7 +30,7 @@ MIDST_ROWS = 15  # of a block of float32 rows: their medians are a point in the 
 FAR = 10.0  # which is far from 0 beyond this many times their range
 LEAST_SINGLE, MOST_SINGLE = 1e-30, 1e30  # between which numbers of units are at home in float32,
 MOST_ROOT = 1e18  # and up to which the squares of rows are
-# Multiplications in matrix products that BLAS does not share out among threads: holding it to one takes 20 µs.
+# Multiplications in products that BLAS does not share out among threads; to hold it to one takes 20 µs.
 ALONE = 2**15
 
 
