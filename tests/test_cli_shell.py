@@ -274,6 +274,24 @@ def test_an_interrupt_is_remembered(at_work):
     assert done.stdout == ("swallowed\n" if at_work else "")
 
 
+def test_what_is_written_is_done(tmp_path):
+    """130 means that nothing was written: after the file an interrupt comes too late."""
+    code = """if True:
+        import os, signal, sys
+        from pathlib import Path
+        from sleek.cli.interrupts import interrupts
+        from sleek.cli.output import write_bytes
+
+        interrupts.listen()
+        write_bytes(b"all", Path(sys.argv[1]))
+        os.kill(os.getpid(), signal.SIGINT)
+        print("reported")
+    """
+    path = tmp_path / "m.json"
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, path.read_bytes()) == (0, "reported\n", b"all")
+
+
 def test_a_terminal_is_told_at_once_what_is_done(folder):
     """The first word comes before anything heavy is imported, and is gone in the end."""
     parent, child = pty.openpty()

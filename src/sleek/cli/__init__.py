@@ -29,4 +29,5 @@ def main() -> None:
     except SystemExit as end:
         if end.code == INTERRUPTED:
             leave()
+        interrupts.ignore()  # while Python tidies up
         raise

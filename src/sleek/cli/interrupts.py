@@ -30,6 +30,11 @@ class Interrupts:
         """Hear of every Ctrl-C from now on."""
         signal.signal(signal.SIGINT, self._heard)
 
+    def ignore(self) -> None:
+        """Hear no more of it: what was asked for is done, and saying so takes no time."""
+        if signal.getsignal(signal.SIGINT) == self._heard:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
     @contextmanager
     def raised(self) -> Iterator[None]:
         """Let an interrupt through as an exception, for work that cleans up after itself."""

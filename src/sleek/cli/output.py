@@ -110,6 +110,7 @@ def write_bytes(data: bytes, path: Path | None) -> None:
         else:
             with interrupts.raised():
                 write_atomically(path, data)
+                interrupts.ignore()
     except BrokenPipeError:
         raise
     except OSError as error:  # that of a full disk does not say where
