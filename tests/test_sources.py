@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ from sleek.rows.keys import chosen_rows
 from sleek.rows.rows import Run
 from sleek.rows.sample import Sample
 from sleek.rows.scaling import ScaledSource, Scaling
+from sleek.rows.sorting import sorted_rows
 from sleek.testing import SourceContract
 
 ONE = Workers(1)
@@ -300,6 +302,43 @@ def test_labels_are_those_of_unique(y):
     assert labels.values.dtype == expected.dtype
     np.testing.assert_array_equal(labels.values, expected)
     np.testing.assert_array_equal(labels.codes, inverse)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    columns=st.integers(1, 9).flatmap(
+        lambda d: st.lists(st.lists(st.integers(0, 2), min_size=d, max_size=d), min_size=1, max_size=30)
+    )
+)
+def test_rows_are_sorted_as_by_lexsort(columns):
+    X = np.array(columns, dtype=float)
+    order, fresh = sorted_rows(list(X.T))
+    np.testing.assert_array_equal(order, np.lexsort(X.T[::-1]))
+    np.testing.assert_array_equal(fresh[1:], (X[order][1:] != X[order][:-1]).any(axis=1))
+    assert fresh[0]
+
+
+def test_rows_that_stand_there_twice_are_merged_if_weights_are_counts():
+    X, y = np.array([[2.0], [1.0], [2.0], [2.0]]), np.array([[0.0], [1.0], [0.0], [5.0]])
+    rows = ArrayRows(X, y, np.array([1.0, 2.0, 3.0, 1.0])).canonical()
+    assert (rows.X.ravel().tolist(), rows.y.ravel().tolist()) == ([1.0, 2.0, 2.0], [1.0, 0.0, 5.0])
+    assert rows.s.tolist() == [2.0, 4.0, 1.0]
+    own, places = rows.originals(np.array([1, 2]), "numbers")
+    assert (own.tolist(), places.tolist()) == ([0, 2, 3], [0, 0, 1])
+    rows = ArrayRows(X, y, np.array([1.0, 2.0, 0.5, 1.0])).canonical()
+    assert (rows.X.ravel().tolist(), rows.s.tolist()) == ([1.0, 2.0, 2.0, 2.0], [2.0, 0.5, 1.0, 1.0])
+
+
+def test_nothing_keeps_rows_alive_that_were_read_and_sorted():
+    rows = Toy(np.random.default_rng(0).normal(size=(5000, 3)), np.arange(5000.0))
+    kept = rows.in_memory("numbers", 5000, Run())
+    alive = weakref.ref(kept.X)
+    sorted_ = kept.canonical()
+    del kept
+    assert alive() is None
+    assert sorted_.map_reduce(lambda block: [block.words(0)], Run(), reads="numbers", features=False)[
+        0
+    ].startswith("row ")
 
 
 class Toy(Rows):

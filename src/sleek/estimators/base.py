@@ -149,8 +149,7 @@ class LowRankLSSVM(BaseEstimator):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         survey = rows.survey(self.outputs_kind, run)
         if survey.weights.n_rows <= policy.CANONICAL_ROWS:
-            kept = rows.in_memory(self.outputs_kind.reads, survey.weights.n_rows, run)
-            rows = kept.canonical()
+            rows = rows.in_memory(self.outputs_kind.reads, survey.weights.n_rows, run).canonical()
             survey = rows.survey(self.outputs_kind, run)
         n_observations = survey.weights.n_observations
         if not n_observations > 1:

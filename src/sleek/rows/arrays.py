@@ -17,6 +17,7 @@ from sleek.outputs.labels import Labels
 from sleek.rows.cutting import TARGETS, Cutting
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run
+from sleek.rows.sorting import sorted_rows
 from sleek.rows.source import Block, RandomAccess, Source
 from sleek.rows.weights import Weighting, WeightSurvey
 
@@ -61,11 +62,12 @@ class ArrayRows(Rows):
     def flat_targets(self) -> bool:
         return self.flat
 
-    def words(self, row: int) -> str:
-        """Words for a row."""
+    def _words(self) -> Callable[[int], str]:
+        """Words for a row, which keep none of the data alive."""
         if self.where is not None:
-            return self.where(row)
-        return f"row {row if self.numbers is None else self.numbers[row]} of y"
+            return self.where
+        numbers = self.numbers
+        return lambda row: f"row {row if numbers is None else numbers[row]} of y"
 
     def chunks(self, reads: str | None, features: bool) -> Iterable[RawBlock]:
         size = TARGETS.block_rows
@@ -77,8 +79,8 @@ class ArrayRows(Rows):
         y = None if self.y is None else self.y[rows]
         if y is not None and not isinstance(y, Labels):
             y = np.ascontiguousarray(y)
-        s = self.s[rows] if len(self.s) else None
-        return RawBlock(X, y, s, lambda row: self.words(start + row), start=start)
+        s, words = self.s[rows] if len(self.s) else None, self._words()
+        return RawBlock(X, y, s, lambda row: words(start + row), start=start)
 
     def map_reduce(
         self,
@@ -133,19 +135,18 @@ class ArrayRows(Rows):
         """
         X, y, s = self.X, self.y, self.s
         targets = [y.codes] if isinstance(y, Labels) else list(y.T)
-        columns = [*X.T, *targets]
-        order = np.lexsort((s, *columns[::-1]))
-        fresh = np.ones(len(s), dtype=bool)
         if WeightSurvey.of(s).divisor:
-            fresh[1:] = np.any([column[order[1:]] != column[order[:-1]] for column in columns], axis=0)
+            order, fresh = sorted_rows([*X.T, *targets])
+        else:
+            order, fresh = sorted_rows([*X.T, *targets, s])[0], np.ones(len(s), dtype=bool)
         group = np.cumsum(fresh) - 1
         inverse = np.empty(len(s), dtype=np.int64)
         inverse[order] = group
-        first, weights = order[fresh], np.zeros(int(fresh.sum()))
-        np.add.at(weights, group, s[order])
+        first, weights = order[fresh], np.bincount(group, s[order]).astype(np.float64, copy=False)
+        words = self._words()
 
         def where(row: int) -> str:
-            return self.words(int(first[row]))
+            return words(int(first[row]))
 
         return replace(self, X=X[first], y=y[first], s=weights, where=where, inverse=inverse)
 
