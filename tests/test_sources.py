@@ -331,11 +331,11 @@ def test_rows_that_stand_there_twice_are_merged_if_weights_are_counts():
 
 def test_nothing_keeps_rows_alive_that_were_read_and_sorted():
     rows = Toy(np.random.default_rng(0).normal(size=(5000, 3)), np.arange(5000.0))
-    kept = rows.in_memory("numbers", 5000, Run())
-    alive = weakref.ref(kept.X)
-    sorted_ = kept.canonical()
-    del kept
-    assert alive() is None
+    chunk = rows.in_memory("numbers", 5000, Run())
+    alive = [weakref.ref(array) for array in (chunk.X, rows.X, rows.y)]
+    sorted_ = chunk.canonical()
+    del chunk, rows
+    assert [array() for array in alive] == [None] * 3
     assert sorted_.map_reduce(lambda block: [block.words(0)], Run(), reads="numbers", features=False)[
         0
     ].startswith("row ")

@@ -15,7 +15,7 @@ from sleek.kernels import LARGE_BLOCK
 from sleek.outputs.base import Outputs
 from sleek.outputs.labels import Labels
 from sleek.rows.cutting import TARGETS, Cutting
-from sleek.rows.raw import RawBlock
+from sleek.rows.raw import RawBlock, words_for
 from sleek.rows.rows import Rows, Run
 from sleek.rows.sorting import sorted_rows
 from sleek.rows.source import Block, RandomAccess, Source
@@ -62,13 +62,6 @@ class ArrayRows(Rows):
     def flat_targets(self) -> bool:
         return self.flat
 
-    def _words(self) -> Callable[[int], str]:
-        """Words for a row, which keep none of the data alive."""
-        if self.where is not None:
-            return self.where
-        numbers = self.numbers
-        return lambda row: f"row {row if numbers is None else numbers[row]} of y"
-
     def chunks(self, reads: str | None, features: bool) -> Iterable[RawBlock]:
         size = TARGETS.block_rows
         return (self._chunk(start, size, features) for start in range(0, len(self.X), size))
@@ -79,7 +72,7 @@ class ArrayRows(Rows):
         y = None if self.y is None else self.y[rows]
         if y is not None and not isinstance(y, Labels):
             y = np.ascontiguousarray(y)
-        s, words = self.s[rows] if len(self.s) else None, self._words()
+        s, words = self.s[rows] if len(self.s) else None, words_for(self.where, self.numbers, "of y")
         return RawBlock(X, y, s, lambda row: words(start + row), start=start)
 
     def map_reduce(
@@ -143,7 +136,7 @@ class ArrayRows(Rows):
         inverse = np.empty(len(s), dtype=np.int64)
         inverse[order] = group
         first, weights = order[fresh], np.bincount(group, s[order]).astype(np.float64, copy=False)
-        words = self._words()
+        words = words_for(self.where, self.numbers, "of y")
 
         def where(row: int) -> str:
             return words(int(first[row]))

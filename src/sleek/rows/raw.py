@@ -13,6 +13,13 @@ from sleek.outputs.labels import Labels
 from sleek.rows.cutting import Cut
 
 
+def words_for(
+    where: Callable[[int], str] | None, numbers: IntArray | None, of: str = "(counted from 0)"
+) -> Callable[[int], str]:
+    """Words for rows: those that were given, or else their numbers; they keep none of the data alive."""
+    return where or (lambda row: f"row {row if numbers is None else numbers[row]} {of}")
+
+
 @dataclass(frozen=True, eq=False)
 class RawBlock:
     """Some consecutive rows; what was not asked for is None.
@@ -63,9 +70,7 @@ class RawBlock:
 
     def words(self, row: int) -> str:
         """Words for a row of the block."""
-        if self.where is not None:
-            return self.where(row)
-        return f"row {row if self.numbers is None else self.numbers[row]} (counted from 0)"
+        return words_for(self.where, self.numbers)(row)
 
     def own_numbers(self) -> IntArray:
         """The rows' own numbers among all rows; if nobody has counted, no row was left out."""

@@ -17,7 +17,15 @@ from sleek._runtime.types import AnyArray, IntArray
 from sleek.outputs.base import Outputs
 from sleek.rows.checked import ready, that_count
 from sleek.rows.cutting import PREDICTED, TARGETS, Cutting
-from sleek.rows.raw import Pieces, RawBlock, joined_targets, joined_words, numbered, picked
+from sleek.rows.raw import (
+    Pieces,
+    RawBlock,
+    joined_targets,
+    joined_words,
+    numbered,
+    picked,
+    words_for,
+)
 from sleek.rows.source import Block, Source
 from sleek.rows.weights import Weighting, WeightSurvey
 
@@ -234,15 +242,14 @@ class Rows(ABC):
         sizes = [len(part) for part in parts]
         if sum(sizes) < n_rows:
             raise _changed(n_rows, sum(sizes))
-        numbers = np.concatenate([part.own_numbers() for part in parts])
         return ArrayRows(
             X,
             joined_targets([part.y for part in parts]),
             np.concatenate([part.s for part in parts]),
             self.feature_names,
             self.flat_targets,
-            joined_words([part.words for part in parts], sizes),
-            numbers,
+            joined_words([words_for(part.where, part.numbers) for part in parts], sizes),
+            np.concatenate([part.own_numbers() for part in parts]),
         )
 
 
