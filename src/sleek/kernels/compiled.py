@@ -17,6 +17,7 @@ import numba
 import numpy as np
 
 from sleek._runtime.types import AnyArray
+from sleek.kernels.reference import FAR, far_distance, far_distance_vjp, midst_of
 
 TILE_ROWS = 128  # of absolute distances
 TILE_FEATURES = 32
@@ -56,17 +57,20 @@ def absolute_distance_vjp(
 def squared_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArray:
     """Z_nj = Σ_i shapes_ji (x_ni - c_ji)² = E·[shapes, -2·shapes·c, Σ shapes·c²]ᵀ with E = [x², x, 1].
 
-    x and c are taken about the mean of the centres: features far from zero would cancel digits.
+    x and c are taken about the midst of the centres: features far from zero would cancel digits.
 
     >>> squared_distance(np.array([[1.0, 2.0]]), np.array([[0.0, 0.0]]), np.array([[1.0, 0.5]]))
     array([[3.]])
     """
-    origin = centers.mean(axis=0)
+    origin = midst_of(centers, shapes)
     c = centers - origin
     weighted = shapes * c
     constant = np.einsum("md,md->m", weighted, c)
     W = np.concatenate([shapes.T, -2.0 * weighted.T, constant[None]])  # (2d + 1, m)
     Z: AnyArray = _squared_distance(*_alike(X, origin, W))
+    far = constant > FAR
+    if far.any():
+        Z[:, far] = far_distance(X, centers[far], shapes[far])
     return Z
 
 
@@ -75,11 +79,15 @@ def squared_distance_vjp(
 ) -> tuple[AnyArray, AnyArray]:
     """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j, each (m, d), both from dZᵀE."""
     d = X.shape[1]
-    origin = centers.mean(axis=0)
+    origin = midst_of(centers, shapes)
     c = centers - origin
     W = _squared_distance_vjp(*_alike(X, origin, dZ))
     w2, w1, w0 = W[:, :d], W[:, d:-1], W[:, -1:]
-    return -2.0 * shapes * (w1 - c * w0), w2 - 2.0 * c * w1 + c * c * w0
+    d_centers, d_shapes = -2.0 * shapes * (w1 - c * w0), w2 - 2.0 * c * w1 + c * c * w0
+    far = np.einsum("md,md,md->m", shapes, c, c) > FAR
+    if far.any():
+        d_centers[far], d_shapes[far] = far_distance_vjp(X, centers[far], shapes[far], dZ[:, far])
+    return d_centers, d_shapes
 
 
 def projection(X: AnyArray, slopes: AnyArray, offsets: AnyArray) -> AnyArray:

@@ -10,6 +10,7 @@ from sleek._runtime.types import AnyArray
 
 SMALL = 2**14  # numbers n·m·d up to which one broadcast beats a loop over features
 NEAR = 1e3  # Σ shapes·c² up to which centres are near 0: rounding in float64 is then below 1e-12
+FAR = 1e6  # Σ shapes·c² from which a centre is too far from the others for squares to be expanded
 
 
 def absolute_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArray:
@@ -108,8 +109,13 @@ def squared_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArr
     weighted = shapes * centers
     Z: AnyArray = (X * X) @ shapes.T.astype(X.dtype, copy=False)
     Z -= X @ (2.0 * weighted).T.astype(X.dtype, copy=False)
-    Z += np.einsum("md,md->m", weighted, centers).astype(X.dtype, copy=False)
-    return np.abs(Z, out=Z)  # rounding may turn a distance of 0, or one of huge terms, negative
+    constant = np.einsum("md,md->m", weighted, centers)
+    Z += constant.astype(X.dtype, copy=False)
+    np.abs(Z, out=Z)  # rounding may turn a distance of 0, or one of huge terms, negative
+    far = constant > FAR
+    if far.any():
+        Z[:, far] = far_distance(X, centers[far], shapes[far])
+    return Z
 
 
 def squared_distance_vjp(
@@ -121,7 +127,35 @@ def squared_distance_vjp(
     """
     X, c = _shifted(X, centers, shapes)
     w0, w1, w2 = dZ.sum(axis=0)[:, None], dZ.T @ X, dZ.T @ (X * X)
-    return -2.0 * shapes * (w1 - c * w0), w2 - 2.0 * c * w1 + c * c * w0
+    d_centers, d_shapes = -2.0 * shapes * (w1 - c * w0), w2 - 2.0 * c * w1 + c * c * w0
+    far = np.einsum("md,md,md->m", shapes, c, c) > FAR
+    if far.any():
+        d_centers[far], d_shapes[far] = far_distance_vjp(X, c[far], shapes[far], dZ[:, far])
+    return d_centers, d_shapes
+
+
+def far_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArray:
+    """`squared_distance` without expanding squares, for the few units far from all others.
+
+    A unit that starts at a row with an absurd value of 1e12 has terms of 1e24, and rounding of 1e8 in them.
+    """
+    Z = np.zeros((len(X), len(centers)), X.dtype)
+    for x, c, mu in zip(X.T, centers.T, shapes.T, strict=True):
+        Z += (mu * np.subtract.outer(x, c) ** 2).astype(X.dtype, copy=False)
+    return Z
+
+
+def far_distance_vjp(
+    X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray
+) -> tuple[AnyArray, AnyArray]:
+    """`squared_distance_vjp` for the same units."""
+    d_centers, d_shapes = np.empty(centers.shape), np.empty(shapes.shape)
+    for i, (x, c) in enumerate(zip(X.T, centers.T, strict=True)):
+        difference = np.subtract.outer(x, c)  # (n, m)
+        d_centers[:, i] = np.einsum("nm,nm->m", dZ, difference)
+        d_shapes[:, i] = np.einsum("nm,nm->m", dZ, difference**2)
+    d_centers *= -2.0 * shapes
+    return d_centers, d_shapes
 
 
 def projection(X: AnyArray, slopes: AnyArray, offsets: AnyArray) -> AnyArray:
@@ -179,7 +213,7 @@ def column_moments(X: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray,
 
 
 def _shifted(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Rows and centres about the mean of the centres, if these lie far enough from 0 to matter.
+    """Rows and centres about the midst of the centres, if these lie far enough from 0 to matter.
 
     Features with a mean far from zero would cancel digits; standardised ones need no shift, which
     costs a fifth of what the matrix products do.
@@ -187,5 +221,14 @@ def _shifted(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> tuple[AnyArray
     near = np.max(np.einsum("md,md,md->m", shapes, centers, centers)) <= NEAR
     if near and X.dtype == np.float64:
         return X, centers
-    origin = centers.mean(axis=0)
+    origin = midst_of(centers, shapes)
     return X - origin.astype(X.dtype, copy=False), centers - origin
+
+
+def midst_of(centers: AnyArray, shapes: AnyArray) -> AnyArray:
+    """The mean of the centres, or their median if one of them is far from the mean: it would draw it away."""
+    origin = centers.mean(axis=0)
+    c = centers - origin
+    far = np.max(np.einsum("md,md,md->m", shapes, c, c)) > FAR
+    midst: AnyArray = np.median(centers, axis=0) if far else origin
+    return midst
