@@ -141,7 +141,9 @@ def influence(
         for part in expansion.parts
     ]
     for number, place in enumerate(columns):
-        other = rows[rng.permutation(len(rows)), place]
+        order = rng.permutation(len(rows))
+        other = np.empty_like(rows[:, place])
+        other[order] = rows[np.roll(order, 1), place]  # no row keeps its own value
         Phi = []
         for part, z in zip(expansion.parts, sums, strict=True):
             formula = part.basis.formula
