@@ -1,8 +1,10 @@
 """Few rows: a line search over the strength for every basis and start shape, judged by leave-one-out.
 
 The search runs from κ = 1, or from the best κ of the shape before, in the direction in which losses fall.
-Different bases are compared by refitting five folds with the best settings of each: leave-one-out
-linearises the model, and the more a basis bends, the less it sees of what was learnt.
+Different bases are compared by refitting five folds with the best settings of each: leave-one-out linearises
+the model, and the more a basis bends, the less it sees of what was learnt. Units that start where the targets
+say are judged by refitted folds alone, begun anew in each; they take over if they are better by more than the
+standard error of the difference.
 """
 
 from __future__ import annotations
@@ -12,14 +14,29 @@ from functools import partial
 
 import numpy as np
 
+from sleek._runtime.types import FloatArray
 from sleek.fit import policy
-from sleek.fit.folds import refitted_folds
+from sleek.fit.folds import mean_and_error, refitted_folds
 from sleek.fit.start import Family
 from sleek.fit.trials import Trial, Trials, refit
 
 
 def search(trials: Trials, families: Sequence[Family]) -> Trial:
     """The best trial of a line search for every family."""
+    blind = [family for family in families if family.regrow is None]
+    if not blind:
+        return _best_of_lines(trials, families)
+    best = _best_of_lines(trials, blind)
+    seeing = [family for family in families if family.regrow is not None]
+    if not seeing:
+        return best
+    rival = min((trials.run(family, best.step) for family in seeing), key=lambda trial: trial.loss)
+    gain, error = mean_and_error(_refitted(trials, best) - rival.losses, rival.weights, rival.copies)
+    return _line_search(trials, rival) if gain > error else best
+
+
+def _best_of_lines(trials: Trials, families: Sequence[Family]) -> Trial:
+    """The best trial of a line search for every family, whether or not it looks at the targets."""
     best: dict[str, Trial] = {}
     for family in families:
         before = best.get(family.name)
@@ -28,13 +45,14 @@ def search(trials: Trials, families: Sequence[Family]) -> Trial:
             best[family.name] = trial
     if len(best) == 1:
         return next(iter(best.values()))
-    return min(best.values(), key=lambda trial: _refitted_loss(trials, trial))
+    return min(best.values(), key=lambda trial: np.average(_refitted(trials, trial), weights=trial.weights))
 
 
-def _refitted_loss(trials: Trials, trial: Trial) -> float:
+def _refitted(trials: Trials, trial: Trial) -> FloatArray:
+    """The loss of each row in models that were refitted without it."""
     sample = trials.sample
     folds = refitted_folds(sample, partial(refit, trials.request, trial.family, trial.penalty))
-    return float(np.average(sample.outputs.losses(folds.T, folds.outputs), weights=folds.s))
+    return sample.outputs.losses(folds.T, folds.outputs)
 
 
 def _line_search(trials: Trials, here: Trial) -> Trial:

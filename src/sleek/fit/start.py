@@ -76,7 +76,7 @@ def warn_of_lost_features(columns: ColumnMoments, names: Sequence[str] | None) -
 def without_outliers(data: Source, look: Look) -> ColumnMoments:
     """Mean and spread of every feature, absurd values counted as extreme: one more pass if there are."""
     raw, rows = look.columns, look.sample.smallest(policy.SELECTION_ROWS).rows
-    q = policy.OUTLIER_QUANTILE
+    q = max(policy.OUTLIER_QUANTILE, 1.5 / float(rows.s.sum()))  # of few rows, all but one on either side
     low, high = (_quantile(rows.X, rows.s, share) for share in (q, 1 - q))
     margin = np.where(high > low, policy.OUTLIER_WIDTHS * (high - low), np.inf)
     low, high = low - margin, high + margin
@@ -100,7 +100,8 @@ def scaling_of(columns: ColumnMoments, standardize: bool) -> Scaling:
     """To mean 0 and variance 1 with constant features ignored, or the identity."""
     spread = columns.spread()
     if standardize:
-        return Scaling(columns.mean, np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0))
+        factor = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        return Scaling(columns.mean, factor, policy.MOST_SPREADS)
     return Scaling(np.zeros_like(spread), np.ones_like(spread))
 
 
@@ -137,9 +138,8 @@ def families(
     """The units' start for every basis and shape that is to be tried.
 
     Bumps and steps start at k-medoids of the rows. With a shape of 1 in `Basis.auto_shapes` a row one
-    standard deviation off in every feature has distance 1. Bases that declare `leaf_shapes` start at leaves of
-    trees, where a shape of 1 is a fall by e within one standard deviation. Beside others they are
-    tried only in a race: on few rows, leaves that have seen a target cannot be told from leaves that know it.
+    standard deviation off in every feature has distance 1. Bases that declare `leaf_shapes` start at leaves
+    of trees, where a shape of 1 is a fall by e within one standard deviation.
     """
     spread = columns.spread() * scaling.factor
     width = float(np.sum(spread))
@@ -149,8 +149,7 @@ def families(
     wanted = _wanted(sample, request, columns.weight)
     for basis in request.bases:
         if request.at_leaves and basis.leaf_shapes:
-            if plan.races or len(request.bases) == 1:
-                found += _at_leaves(basis, sample.smallest(policy.HEATS[-1]), request, wanted, spread)
+            found += _at_leaves(basis, sample.smallest(policy.HEATS[-1]), request, wanted, spread)
             continue
         if centers is None:
             centers = _centers(sample, plan, scaling, request, wanted, rng)
@@ -198,7 +197,9 @@ def _at_leaves(
 
     shapes = basis.leaf_shapes if request.shape is None else (request.shape,)
     found = [Family(shape, grow(shape, sample, wanted), partial(grow, shape)) for shape in shapes]
-    if request.n_units is not None:
+    if request.n_units is not None and len(found[0].start) < wanted:
+        if len(request.bases) > 1:
+            return []  # another basis has as many units as are asked for
         _warn_of_fewer(wanted, len(found[0].start), "leaves that trees found")
     return found
 

@@ -17,16 +17,23 @@ from sleek.rows.source import Block, Source
 class Scaling:
     """The affine map x ↦ (x - mean)·factor of each feature.
 
-    A constant feature has factor 0: it is ignored in training, and by the fitted model ever after.
+    A constant feature has factor 0: it is ignored in training, and by the fitted model ever after. Values of
+    rows beyond `limit` in training units count as the limit there.
+
+    >>> Scaling(np.array([5.0]), np.array([2.0]), limit=1e3).apply(np.array([[6.0], [-1e12]]))
+    array([[ 2.], [-1000.]])
     """
 
     mean: FloatArray
     factor: FloatArray
+    limit: float = np.inf
 
     def apply(self, X: FloatArray) -> FloatArray:
         """Raw rows in training units."""
         scaled: FloatArray = X - self.mean
         scaled *= self.factor
+        if self.limit < np.inf:
+            np.clip(scaled, -self.limit, self.limit, out=scaled)
         return scaled
 
     def invert(self, X: FloatArray) -> FloatArray:
