@@ -100,3 +100,11 @@ def all_finite(values: FloatArray) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         total = values.sum()
     return bool(np.isfinite(total) or np.isfinite(values).all())
+
+
+def changed(before: int, now: int | str) -> ValueError:
+    """The error of a source that has other rows than it had when they were counted."""
+    return ValueError(
+        f"The rows have changed since they were counted: {before} of them have had a positive weight, now it "
+        f"is {now}. A source must hand out the same rows whenever it is asked."
+    )

@@ -15,8 +15,9 @@ from sleek._runtime.sums import Sum, Sums
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray, IntArray
 from sleek.outputs.base import Outputs
-from sleek.rows.checked import ready, that_count
+from sleek.rows.checked import changed, ready, that_count
 from sleek.rows.cutting import PREDICTED, TARGETS, Cutting
+from sleek.rows.encoded import EncodedRows
 from sleek.rows.raw import (
     Pieces,
     RawBlock,
@@ -26,7 +27,7 @@ from sleek.rows.raw import (
     picked,
     words_for,
 )
-from sleek.rows.source import Block, Source
+from sleek.rows.source import Source
 from sleek.rows.weights import Weighting, WeightSurvey
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ class Survey(Sums):
 
     def weighting(self, outputs: Outputs) -> Weighting:
         """How weights are made ready for rows with these outputs."""
-        self.weights.check_spread()
         mean = self.weights.total / self.weights.n_observations
         return Weighting(self.weights, mean * outputs.mean_importance)
 
@@ -155,7 +155,7 @@ class Rows(ABC):
         if found is not None:
             return found
         if cutting.n_rows is not None:
-            raise _changed(cutting.n_rows, 0)
+            raise changed(cutting.n_rows, 0)
         raise ValueError("There are no rows of positive weight: there is nothing to learn from.")
 
     def evaluate(self, function: Callable[..., AnyArray], run: Run) -> AnyArray:
@@ -220,7 +220,9 @@ class Rows(ABC):
         def task(block: RawBlock) -> Survey:
             return Survey(WeightSurvey.of(block.s), kind.survey(block.y, block.s))
 
-        return self.map_reduce(task, run, reads=kind.reads, features=False)
+        found = self.map_reduce(task, run, reads=kind.reads, features=False)
+        found.weights.check_spread()
+        return found
 
     def source(self, outputs: Outputs, weighting: Weighting, run: Run) -> Source:
         """The rows of positive weight as what a fit works on."""
@@ -234,14 +236,14 @@ class Rows(ABC):
 
         def task(block: RawBlock) -> list[RawBlock]:
             if block.start + len(block) > n_rows:
-                raise _changed(n_rows, "more")
+                raise changed(n_rows, "more")
             X[block.start : block.start + len(block)] = block.X
             return [replace(block, X=None)]
 
         parts = self.map_reduce(task, run, reads=reads, features=True, cutting=Cutting.of(n_rows))
         sizes = [len(part) for part in parts]
         if sum(sizes) < n_rows:
-            raise _changed(n_rows, sum(sizes))
+            raise changed(n_rows, sum(sizes))
         return ArrayRows(
             X,
             joined_targets([part.y for part in parts]),
@@ -251,39 +253,6 @@ class Rows(ABC):
             joined_words([words_for(part.where, part.numbers) for part in parts], sizes),
             np.concatenate([part.own_numbers() for part in parts]),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class EncodedRows(Source):
-    """Rows of positive weight with targets encoded and weights made ready, block by block in every pass."""
-
-    rows: Rows
-    coding: Outputs
-    weighting: Weighting
-    run: Run
-
-    @property
-    def n_rows(self) -> int:
-        return self.weighting.survey.n_rows
-
-    @property
-    def outputs(self) -> Outputs:
-        return self.coding
-
-    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
-        sizes: list[int] = []
-
-        def encoded(block: RawBlock) -> Sum:
-            sizes.append(len(block))
-            s, copies = self.weighting.ready(block.s, self.coding.importance(block.y))
-            return task(Block(block.start, block.X, self.coding.encode(block.y), s, copies))
-
-        found = self.rows.map_reduce(
-            encoded, self.run, reads=self.coding.reads, features=True, cutting=Cutting.of(self.n_rows)
-        )
-        if sum(sizes) != self.n_rows:
-            raise _changed(self.n_rows, sum(sizes))
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,10 +286,3 @@ def _in_words(names: tuple[str, ...] | None, n_features: int) -> str:
     if names is None:
         return f"{n_features} features without names"
     return f"the features {', '.join(map(repr, names))}"
-
-
-def _changed(before: int, now: int | str) -> ValueError:
-    return ValueError(
-        f"The rows have changed since they were counted: {before} of them have had a positive weight, now it "
-        f"is {now}. A source must hand out the same rows whenever it is asked."
-    )

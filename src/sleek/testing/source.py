@@ -16,10 +16,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
-from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -27,18 +24,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.closed_form.moments import Moments
 from sleek.estimators.low_rank import LowRankLSSVC, LowRankLSSVR
 from sleek.fit import policy
-from sleek.kernels.columns import ColumnMoments
 from sleek.outputs import ClassOutputs, Labels, NumberOutputs, Outputs
-from sleek.outputs.labels import read_labels
 from sleek.rows.arrays import ArrayRows
 from sleek.rows.cutting import PREDICTED, Cutting
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run
 from sleek.rows.source import Block, Source
 from sleek.rows.weights import WeightSurvey
+from sleek.testing.source_tools import CutAgain, Failing, first_column, plain, raised, refused, same, sums
 from sleek.trainers.varpro import VariableProjection
 
 N, D = 6155, 3  # a few blocks, the last one not full
@@ -103,24 +98,24 @@ class SourceContract:
             for _ in range(2):
                 chunks = list(rows.chunks(kind.reads, True))
                 np.testing.assert_array_equal(np.concatenate([chunk.X for chunk in chunks]), X)
-                np.testing.assert_array_equal(np.concatenate([_plain(chunk.y) for chunk in chunks]), y)
+                np.testing.assert_array_equal(np.concatenate([plain(chunk.y) for chunk in chunks]), y)
             without_targets = list(rows.chunks(None, True))
             np.testing.assert_array_equal(np.concatenate([chunk.X for chunk in without_targets]), X)
             without_features = list(rows.chunks(kind.reads, False))
-            np.testing.assert_array_equal(np.concatenate([_plain(chunk.y) for chunk in without_features]), y)
+            np.testing.assert_array_equal(np.concatenate([plain(chunk.y) for chunk in without_features]), y)
 
     def test_chunks_that_nobody_wants_any_more_do_no_harm(self) -> None:
         rows, memory = self.both(NumberOutputs)
         for _ in range(3):
             next(iter(rows.chunks("numbers", True)))
-        assert _same(rows.survey(NumberOutputs, Run()), memory.survey(NumberOutputs, Run()))
+        assert same(rows.survey(NumberOutputs, Run()), memory.survey(NumberOutputs, Run()))
 
     def test_rows_of_weight_zero_are_left_out_but_predicted(self) -> None:
         X, y, s = self.arrays(NumberOutputs, "counts")
         rows = self.make(X, y, s)
         seen = rows.map_reduce(lambda block: [block.X], Run(), reads="numbers", features=True)
         np.testing.assert_array_equal(np.concatenate(seen), X[s > 0])
-        np.testing.assert_array_equal(rows.evaluate(_first_column, Run()), X[:, 0])
+        np.testing.assert_array_equal(rows.evaluate(first_column, Run()), X[:, 0])
 
     def test_tasks_get_floats_one_row_after_the_other_and_targets(self) -> None:
         for kind in KINDS:
@@ -145,25 +140,25 @@ class SourceContract:
                 expected = self.learnt(memory, kind)
                 for n_jobs in (1, 2):
                     for one, two in zip(self.learnt(rows, kind, n_jobs), expected, strict=True):
-                        assert _same(one, two), (kind, weights, n_jobs)
+                        assert same(one, two), (kind, weights, n_jobs)
 
     def test_sums_are_those_of_arrays_bit_for_bit(self) -> None:
         for kind in KINDS:
             for weights in (None, "importances", "counts"):
                 rows, memory = self.both(kind, weights)
-                expected = self.source(memory, kind).map_reduce(_sums)
+                expected = self.source(memory, kind).map_reduce(sums)
                 for n_jobs in (1, 2):
                     found = self.source(rows, kind, n_jobs)
                     assert found.n_rows == memory.survey(kind, Run()).weights.n_rows
-                    assert _same(found.map_reduce(_sums), expected), (kind, weights, n_jobs)
+                    assert same(found.map_reduce(sums), expected), (kind, weights, n_jobs)
 
     def test_it_does_not_matter_how_rows_are_cut(self) -> None:
         for kind in KINDS:
             rows, memory = self.both(kind, "importances")
-            expected = self.source(memory, kind).map_reduce(_sums)
+            expected = self.source(memory, kind).map_reduce(sums)
             for sizes in ([1], [0, 700], [2048], [10 * N], [0, 1, 5000, 3]):
-                again = _CutAgain(rows, sizes)
-                assert _same(self.source(again, kind).map_reduce(_sums), expected), (kind, sizes)
+                again = CutAgain(rows, sizes)
+                assert same(self.source(again, kind).map_reduce(sums), expected), (kind, sizes)
 
     def test_rows_in_memory_are_those_of_arrays(self) -> None:
         for kind in KINDS:
@@ -171,7 +166,7 @@ class SourceContract:
             kept = rows.in_memory(kind.reads, len(memory.X), Run())
             for name in ("X", "s", "numbers"):
                 np.testing.assert_array_equal(getattr(kept, name), getattr(memory, name), err_msg=name)
-            np.testing.assert_array_equal(_plain(kept.y), _plain(memory.y))
+            np.testing.assert_array_equal(plain(kept.y), plain(memory.y))
 
     def test_rows_have_the_numbers_that_users_know_them_by(self) -> None:
         rows, memory = self.both(NumberOutputs, "counts")
@@ -193,21 +188,21 @@ class SourceContract:
                 return 0
 
             for n_jobs in (1, 2):
-                assert _raised(self.source(rows, NumberOutputs, n_jobs), error, task) == "in a task"
+                assert raised(self.source(rows, NumberOutputs, n_jobs), error, task) == "in a task"
                 assert threading.active_count() == before
-        assert _same(rows.survey(NumberOutputs, Run()), memory.survey(NumberOutputs, Run()))
+        assert same(rows.survey(NumberOutputs, Run()), memory.survey(NumberOutputs, Run()))
 
     def test_an_error_in_a_chunk_comes_through_and_leaves_nothing_running(self) -> None:
         rows, _ = self.both(NumberOutputs)
         before = threading.active_count()
         for n_jobs in (1, 2):
-            assert _raised(self.source(_Failing(rows), NumberOutputs, n_jobs), OSError) == "in a chunk"
+            assert raised(self.source(Failing(rows), NumberOutputs, n_jobs), OSError) == "in a chunk"
             assert threading.active_count() == before
 
     def test_predictions_may_be_given_up(self) -> None:
         rows, _ = self.both(NumberOutputs)
         before = threading.active_count()
-        with closing(rows.evaluations(_first_column, Run(Workers(2)))) as parts:
+        with closing(rows.evaluations(first_column, Run(Workers(2)))) as parts:
             next(parts)
         assert threading.active_count() == before
 
@@ -255,113 +250,13 @@ class SourceContract:
         rows, memory = self.both(NumberOutputs)
         if rows.feature_names is None:
             assert rows.with_features(None, D) is rows
-            assert _refused(rows, None, D + 1)
-            assert _refused(rows, ("a", "b", "c"), D)
+            assert refused(rows, None, D + 1)
+            assert refused(rows, ("a", "b", "c"), D)
             return
         turned = rows.with_features(rows.feature_names[::-1], D)
         assert turned.feature_names == rows.feature_names[::-1]
-        np.testing.assert_array_equal(turned.evaluate(_first_column, Run()), memory.X[:, -1])
+        np.testing.assert_array_equal(turned.evaluate(first_column, Run()), memory.X[:, -1])
         one = rows.with_features(rows.feature_names[1:2], 1)
-        np.testing.assert_array_equal(one.evaluate(_first_column, Run()), memory.X[:, 1])
-        assert _same(one.survey(NumberOutputs, Run()), memory.survey(NumberOutputs, Run()))
-        assert _refused(rows, ("no such feature",), 1)
-
-
-@dataclass(frozen=True, eq=False)
-class _Wrapped(Rows):
-    """Another's rows."""
-
-    rows: Rows
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        return self.rows.feature_names
-
-    @property
-    def n_features(self) -> int:
-        return self.rows.n_features
-
-    def chunks(self, reads: str | None, features: bool) -> Iterator[RawBlock]:
-        yield from self.rows.chunks(reads, features)
-
-
-class _Failing(_Wrapped):
-    """Another's rows, that break off after the first chunk when features are read."""
-
-    def chunks(self, reads: str | None, features: bool) -> Iterator[RawBlock]:
-        for chunk in self.rows.chunks(reads, features):
-            yield chunk
-            if features:
-                raise OSError("in a chunk")
-
-
-@dataclass(frozen=True, eq=False)
-class _CutAgain(_Wrapped):
-    """Another's rows in chunks of other sizes, one after the other and again from the first."""
-
-    sizes: list[int]
-
-    def chunks(self, reads: str | None, features: bool) -> Iterator[RawBlock]:
-        whole = list(self.rows.chunks(reads, features))
-        X = np.concatenate([chunk.X for chunk in whole]) if features else None
-        y, s = (np.concatenate(parts) for parts in zip(*((_plain(c.y), c.s) for c in whole), strict=True))
-        start, sizes = 0, cycle(self.sizes)
-        while start < len(s):
-            rows = slice(start, start + next(sizes))
-            yield RawBlock(None if X is None else X[rows], y[rows], s[rows])
-            start = rows.stop
-
-
-def _plain(y: Any) -> AnyArray:
-    """Targets as users have them."""
-    if isinstance(y, Labels):
-        labels: AnyArray = (read_labels(y.values) if y.untyped else y.values)[y.codes]
-        return labels
-    plain: AnyArray = np.asarray(y)
-    return plain[:, 0] if plain.ndim == 2 else plain
-
-
-def _first_column(X: AnyArray, n_jobs: int = 1) -> AnyArray:
-    column: AnyArray = X[:, 0]
-    return column
-
-
-@dataclass(frozen=True, eq=False)
-class _Seen:
-    """Sums in which every bit of every row matters."""
-
-    moments: Moments
-    columns: ColumnMoments
-    copies: float
-
-    def __add__(self, other: _Seen) -> _Seen:
-        return _Seen(self.moments + other.moments, self.columns + other.columns, self.copies + other.copies)
-
-
-def _sums(block: Block) -> _Seen:
-    moments = Moments.of(np.exp(-np.abs(block.X)), block.T, block.s)
-    return _Seen(moments, ColumnMoments.of(block.X, block.s), float(block.copies.sum()))
-
-
-def _same(one: Any, two: Any) -> bool:
-    """Whether two records have the same numbers, to the last bit."""
-    if hasattr(one, "__dict__"):
-        return all(_same(value, getattr(two, name)) for name, value in vars(one).items())
-    return bool(np.array_equal(one, two))
-
-
-def _raised(source: Source, error: type[BaseException], task: Callable[[Block], int] = len) -> str:
-    """What a pass says when it fails."""
-    try:
-        source.map_reduce(task)
-    except error as found:
-        return str(found)
-    return "nothing"
-
-
-def _refused(rows: Rows, names: tuple[str, ...] | None, n_features: int) -> bool:
-    try:
-        rows.with_features(names, n_features)
-    except ValueError:
-        return True
-    return False
+        np.testing.assert_array_equal(one.evaluate(first_column, Run()), memory.X[:, 1])
+        assert same(one.survey(NumberOutputs, Run()), memory.survey(NumberOutputs, Run()))
+        assert refused(rows, ("no such feature",), 1)
