@@ -7,7 +7,7 @@ from math import frexp, ldexp
 
 import numpy as np
 
-from sleek._runtime.types import FloatArray
+from sleek._runtime.types import FloatArray, IntArray
 from sleek.closed_form.leave_one_out import LeaveOneOut, Trained, cost, whole_model_loo
 from sleek.fit import policy
 from sleek.rows.sample import Sample
@@ -37,15 +37,27 @@ def refitted_folds(sample: Sample, refit: Refit) -> LeaveOneOut:
     """
     rows = sample.rows
     residuals, seen = np.zeros_like(rows.T), np.zeros(len(rows))
-    for held in deal(rows.copies):  # (n,) copies that are left out
-        rest, out = np.flatnonzero(rows.copies - held > 0), np.flatnonzero(held)
-        if len(rest) == 0 or len(out) == 0:
-            continue
-        again = refit(sample.take(rest, rows.copies[rest] - held[rest]))
-        Y = again.expansion.features(rows.X[out]) @ again.solution.theta + again.solution.b
-        residuals[out] += held[out, None] * (rows.T[out] - Y)
+    for held in deal(rows.copies):
+        out, found = _without(sample, held, refit)
+        residuals[out] += held[out, None] * found
         seen[out] += held[out]
     return LeaveOneOut(rows.T, residuals / seen[:, None], rows.s, rows.copies)
+
+
+def first_fold(sample: Sample, refit: Refit) -> tuple[IntArray, FloatArray]:
+    """The rows of the first of these folds, and their residuals: a fifth of the work."""
+    return _without(sample, deal(sample.rows.copies)[0], refit)
+
+
+def _without(sample: Sample, held: FloatArray, refit: Refit) -> tuple[IntArray, FloatArray]:
+    """The rows of which `held` (n,) copies are left out, and their residuals in a model of the others."""
+    rows = sample.rows
+    rest, out = np.flatnonzero(rows.copies - held > 0), np.flatnonzero(held)
+    if len(rest) == 0 or len(out) == 0:
+        return out[:0], rows.T[:0]
+    again = refit(sample.take(rest, rows.copies[rest] - held[rest]))
+    Y = again.expansion.features(rows.X[out]) @ again.solution.theta + again.solution.b
+    return out, rows.T[out] - Y
 
 
 def deal(copies: FloatArray) -> FloatArray:

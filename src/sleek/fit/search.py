@@ -16,23 +16,34 @@ import numpy as np
 
 from sleek._runtime.types import FloatArray
 from sleek.fit import policy
-from sleek.fit.folds import mean_and_error, refitted_folds
+from sleek.fit.folds import first_fold, mean_and_error, refitted_folds
 from sleek.fit.start import Family
 from sleek.fit.trials import Trial, Trials, refit
 
 
 def search(trials: Trials, families: Sequence[Family]) -> Trial:
     """The best trial of a line search for every family."""
-    blind = [family for family in families if family.regrow is None]
-    if not blind:
-        return _best_of_lines(trials, families)
-    best = _best_of_lines(trials, blind)
     seeing = [family for family in families if family.regrow is not None]
+    if len(seeing) == len(families):
+        return _best_of_lines(trials, families)
+    best = _best_of_lines(trials, [family for family in families if family.regrow is None])
     if not seeing:
         return best
-    rival = min((trials.run(family, best.step) for family in seeing), key=lambda trial: trial.loss)
-    gain, error = mean_and_error(_refitted(trials, best) - rival.losses, rival.weights, rival.copies)
+    losses = _refitted(trials, best)
+    rivals = [trials.run(family, best.step) for family in seeing if _promises(trials, family, best, losses)]
+    if not rivals:
+        return best
+    rival = min(rivals, key=lambda trial: trial.loss)
+    gain, error = mean_and_error(losses - rival.losses, rival.weights, rival.copies)
     return _line_search(trials, rival) if gain > error else best
+
+
+def _promises(trials: Trials, family: Family, best: Trial, losses: FloatArray) -> bool:
+    """Whether a family is better than the best on the first fold: else four more are not worth their time."""
+    sample = trials.sample
+    rows, residuals = first_fold(sample, partial(refit, trials.request, family, best.penalty))
+    T = sample.rows.T[rows]
+    return bool(sample.outputs.losses(T, T - residuals).mean() < losses[rows].mean()) if len(rows) else False
 
 
 def _best_of_lines(trials: Trials, families: Sequence[Family]) -> Trial:
