@@ -129,7 +129,7 @@ class KernelModel:
         leave three digits where the mean of a feature is 10,000 times its spread. Units of features so large
         or small that float32 loses them are computed in float64.
         """
-        X = np.asarray(X)
+        X = np.ascontiguousarray(X)  # bits depend on where numbers lie
         with np.errstate(over="ignore", invalid="ignore"):
             Phi = self._fast_features(X)
         far = ~np.isfinite(Phi).all(axis=1)
@@ -205,7 +205,7 @@ class KernelModel:
         return Y
 
     def _block_outputs(self, X: AnyArray) -> FloatArray:
-        X = np.asarray(X)
+        X = np.ascontiguousarray(X)  # bits depend on where numbers lie
         with np.errstate(over="ignore", invalid="ignore"):
             Y: FloatArray = self._fast_features(X) @ self.theta
         Y += self.b
