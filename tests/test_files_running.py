@@ -96,7 +96,7 @@ def test_predictions_may_be_given_up(path, n_jobs, monkeypatch):
     pairs.close()
 
 
-@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_reading_is_only_a_few_chunks_ahead(path, n_jobs, monkeypatch):
     read, batches = [], reading._parquet_batches
 
@@ -109,7 +109,8 @@ def test_reading_is_only_a_few_chunks_ahead(path, n_jobs, monkeypatch):
 
     def task(block):
         done.append(len(block))
-        assert sum(read) - sum(done) <= (2 + 1 + 1) * 4096 + (4 * n_jobs + 1) * 2048
+        # chunks ahead, one in hand, one being read; blocks that wait for a thread, and one being cut
+        assert sum(read) - sum(done) <= (2 + 1 + 1) * 4096 + (4 * n_jobs + 1) * 4096
         return 0
 
     data = source(path, n_jobs)
