@@ -81,7 +81,9 @@ def fit(
     columns = without_outliers(data, raw)
     warn_of_lost_features(raw.columns, names)
     scaling = scaling_of(columns, request.standardize)
-    look = raw.scaled(scaling)
+    look, as_given = raw.scaled(scaling), raw.columns
+    some_rows = raw.sample.smallest(policy.INFLUENCE_ROWS).rows.X
+    del raw  # a sample can take as much memory as the limit allows: one of them is enough
     starts = families(look.sample, plan, scaling, request, columns, rng)
     report(str(plan))
     choice, tried = _choose(look, plan, request, starts, report)
@@ -117,8 +119,8 @@ def fit(
         judged_rows=judged.numbers,
         judged=residuals,
         judged_by=how,
-        columns=raw.columns,
-        some_rows=raw.sample.smallest(policy.INFLUENCE_ROWS).rows.X,
+        columns=as_given,
+        some_rows=some_rows,
     )
 
 
