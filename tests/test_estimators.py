@@ -186,7 +186,9 @@ def test_the_model_is_frozen_and_predicts_like_the_estimator(two_classes):
     np.testing.assert_array_equal(model.decision_function(X), estimator.decision_function(X))
     np.testing.assert_array_equal(model.predict(X), estimator.predict(X))
     Phi = model.features(X)
-    np.testing.assert_allclose(Phi @ estimator.unit_weights_[0] + estimator.intercept_, model.decision_function(X))
+    np.testing.assert_allclose(
+        Phi @ estimator.unit_weights_[0] + estimator.intercept_, model.decision_function(X)
+    )
     np.testing.assert_allclose(model.kernel(X[:3], X), Phi[:3] @ Phi.T)
     with pytest.raises(ValueError, match="read-only"):
         estimator.unit_weights_[0, 0] = 1.0
@@ -208,5 +210,7 @@ def test_verbose_reports_progress(two_classes, capsys):
 def test_a_basis_without_centers_says_what_it_has(two_classes):
     model = LowRankLSSVC(3, basis="sigmoidal", random_state=0).fit(*two_classes)
     assert model.model_.parts[0].units["slopes"].shape == (3, 2)
-    with pytest.raises(AttributeError, match="no centers in common: see model_.parts .sigmoidal: slopes, offsets"):
+    with pytest.raises(
+        AttributeError, match="no centers in common: see model_.parts .sigmoidal: slopes, offsets"
+    ):
         model.centers_  # noqa: B018
