@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sleek.bases.base import Basis
 from sleek.bases.expansion import Expansion
 from sleek.fit import policy
 from sleek.fit.leaves import leaves
@@ -16,14 +17,8 @@ from sleek.fit.start import Family
 from sleek.fit.trials import Trial, Trials
 
 
-def enlarge(trials: Trials, best: Trial, most: int) -> Trial:
-    """The best trial, or one of more units that is better; at most `most` units.
-
-    Added are units of a basis that was asked for and can start at leaves; without one nothing is.
-    """
-    basis = next((basis for basis in trials.request.bases if basis.leaf_shapes), None)
-    if basis is None or not trials.request.at_leaves:
-        return best
+def enlarge(trials: Trials, best: Trial, basis: Basis, most: int) -> Trial:
+    """The best trial, or one with more units of a basis that is better; at most `most` units."""
     rows = trials.sample.rows
     middle, spread, added = np.median(rows.X, axis=0), rows.X.std(axis=0), policy.ADDED_UNITS
     shape = policy.ADDED_SHAPE / np.where(spread > 0, spread, 1.0)

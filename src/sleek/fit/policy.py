@@ -56,8 +56,10 @@ ROWS_PER_UNIT = 5
 # 80 or 60 was within a standard error on rows held out, but cost up to a third in the end (Nursery 1.7
 # instead of 1.2 %).
 SIZES = (40, 20, 15, 10)
-# In a race boxes are added to the best model where the targets say, 30 and then 60 at a time, as long as
-# the loss falls by more than its standard error, up to 150 units and one for every 20 rows; they start four
+# A basis that is so many standard errors behind the leader after the first heat does not run in the second.
+QUALIFYING_ERRORS = 3.0
+# Boxes that qualified are added to the best model where the targets say, 30 and then 60 at a time, as long
+# as the loss falls by more than its standard error, up to 150 units and one for every 20 rows; they start four
 # times as sharp as a fall by e within a standard deviation.
 ADDED_UNITS = 30
 MOST_ADDED_UNITS = 60

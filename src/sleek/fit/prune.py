@@ -29,7 +29,7 @@ def prune(trials: Trials, best: Trial) -> Trial:
         current = _pruned(trials, current, size)
         if current.loss < best.loss:
             best = current
-        if current.within_one_standard_error_of(best):
+        if current.within(1.0, best):
             winner = current
         elif trials.held is not None:
             break

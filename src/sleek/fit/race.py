@@ -1,7 +1,8 @@
 """Many rows: a race judged by rows held out.
 
-Every basis and start shape runs a first heat on a small sample, all with the same strength; the best of
-each basis goes on from there on a larger one, and a line search over the strength goes on with the winner.
+Every basis and start shape runs a first heat on a small sample, all with the same strength; the best of each
+basis goes on from there on a larger one, unless it is hopelessly behind, and a line search over the strength
+goes on with the winner.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from sleek.fit.start import Family
 from sleek.fit.trials import Trial, Trials, best_of_each
 
 
-def race(first: Trials, last: Trials, families: Sequence[Family]) -> Trial:
-    """The winner of two heats, and then of a line search from there."""
-    qualified = best_of_each(first.side_by_side([(family, policy.RACE_STEP, None) for family in families]))
+def race(first: Trials, last: Trials, families: Sequence[Family]) -> tuple[Trial, list[Trial]]:
+    """The winner of two heats and of a line search from there, and who qualified for the second heat."""
+    tried = best_of_each(first.side_by_side([(family, policy.RACE_STEP, None) for family in families]))
+    leader = min(tried, key=lambda trial: trial.loss)
+    qualified = [trial for trial in tried if trial.within(policy.QUALIFYING_ERRORS, leader)]
     again = last.side_by_side([(trial.family, trial.step, trial.training.expansion) for trial in qualified])
     here = min(again, key=lambda trial: trial.loss)
     if last.request.penalised:
-        return here
+        return here, qualified
     begin = here.training.expansion
     weaker, stronger = last.side_by_side([(here.family, here.step + d, begin) for d in (-1, 1)])
     direction, ahead = (1, stronger) if stronger.loss < here.loss else (-1, weaker)
-    return climb(here, ahead, direction, lambda step: last.run(here.family, step, begin))
+    return climb(here, ahead, direction, lambda step: last.run(here.family, step, begin)), qualified

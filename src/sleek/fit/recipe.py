@@ -143,11 +143,15 @@ def _choose(
     last = rounds[-1]
     if request.settled and not plan.races:
         return _Choice(starts[0], last.penalty(0), None), {}
-    best = race(rounds[0], last, starts) if plan.races else search(last, starts)
-    if not request.sized:
-        if plan.races:
+    if plan.races:
+        best, qualified = race(rounds[0], last, starts)
+        grown = [trial.family.start.parts[0].basis for trial in qualified if trial.family.regrow is not None]
+        if grown and not request.sized:
             enough = round(look.columns.weight) // policy.ROWS_PER_ADDED_UNIT
-            best = enlarge(last, best, min(request.most_units, enough))
+            best = enlarge(last, best, grown[0], min(request.most_units, enough))
+    else:
+        best = search(last, starts)
+    if not request.sized:
         best = prune(last, best)
     tried = {} if request.settled else table([trial for trials in rounds for trial in trials.all], best)
     return _Choice(best.family, best.penalty, best), tried

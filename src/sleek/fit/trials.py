@@ -53,10 +53,10 @@ class Trial:
         """By how much its loss is below another's on the same rows, and the standard error of that."""
         return mean_and_error(other.losses - self.losses, self.weights, self.copies)
 
-    def within_one_standard_error_of(self, best: Trial) -> bool:
-        """Whether the mean difference to the best is below its own standard error."""
+    def within(self, errors: float, best: Trial) -> bool:
+        """Whether the mean difference to the best is below so many of its own standard errors."""
         gain, error = self.gain_over(best)
-        return bool(-gain <= error)
+        return bool(-gain <= errors * error)
 
 
 class Trials:
