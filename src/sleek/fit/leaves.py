@@ -31,6 +31,8 @@ def leaves(sample: Sample, n_leaves: int, left: FloatArray) -> tuple[FloatArray,
 
     X, s = sample.rows.X, sample.rows.s
     n, d = X.shape
+    unit = 2.0 ** np.frexp(np.abs(X).max(axis=0))[1]  # trees work in float32: raw features may be beyond it
+    X = X / unit
     lows: list[FloatArray] = []
     highs: list[FloatArray] = []
     while len(lows) < n_leaves:
@@ -42,22 +44,23 @@ def leaves(sample: Sample, n_leaves: int, left: FloatArray) -> tuple[FloatArray,
         ).fit(X, left, sample_weight=s)
         left = left - policy.TREE_RATE * tree.predict(X).reshape(left.shape)
         before = len(lows)
-        _collect(tree.tree_, d, lows, highs)
+        _collect(tree.tree_, unit, lows, highs)
         if len(lows) == before + 1:  # a tree without a cut: nothing is left that one could find
             break
     return np.array(lows[:n_leaves]), np.array(highs[:n_leaves])
 
 
-def _collect(tree: Any, d: int, lows: list[FloatArray], highs: list[FloatArray]) -> None:
-    """Add the sides of all leaves of a tree."""
-    stack = [(0, np.full(d, -np.inf), np.full(d, np.inf))]
+def _collect(tree: Any, unit: FloatArray, lows: list[FloatArray], highs: list[FloatArray]) -> None:
+    """Add the sides of all leaves of a tree, whose features are in these units."""
+    stack = [(0, np.full(len(unit), -np.inf), np.full(len(unit), np.inf))]
     while stack:
         node, low, high = stack.pop()
         if tree.children_left[node] < 0:
             lows.append(low)
             highs.append(high)
             continue
-        feature, cut = tree.feature[node], tree.threshold[node]
+        feature = tree.feature[node]
+        cut = tree.threshold[node] * unit[feature]
         below, above = high.copy(), low.copy()
         below[feature], above[feature] = min(high[feature], cut), max(low[feature], cut)
         stack += [(tree.children_left[node], low, below), (tree.children_right[node], above, high)]
