@@ -59,8 +59,8 @@ SIZES = (40, 20, 15, 10)
 # A basis that is so many standard errors behind the leader after the first heat does not run in the second.
 QUALIFYING_ERRORS = 3.0
 # Boxes that qualified are added to the best model where the targets say, 30 and then 60 at a time, as long
-# as the loss falls by more than its standard error, up to 150 units and one for every 20 rows; they start four
-# times as sharp as a fall by e within a standard deviation.
+# as the loss falls by more than its standard error, up to 150 units and one for every 20 rows. They start
+# four times as sharp as a fall by e within a standard deviation.
 ADDED_UNITS = 30
 MOST_ADDED_UNITS = 60
 MOST_UNITS = 150
