@@ -7,7 +7,6 @@ from sleek import Basis, GaussianRBF, Parameter, RobustRBF, Simplex, Units
 from sleek.bases import known_bases
 from sleek.testing import BasisContract
 
-
 OURS = sorted(name for name, basis in known_bases().items() if basis.__module__.startswith("sleek."))
 
 

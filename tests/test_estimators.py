@@ -211,6 +211,6 @@ def test_a_basis_without_centers_says_what_it_has(two_classes):
     model = LowRankLSSVC(3, basis="sigmoidal", random_state=0).fit(*two_classes)
     assert model.model_.parts[0].units["slopes"].shape == (3, 2)
     with pytest.raises(
-        AttributeError, match="no centers in common: see model_.parts .sigmoidal: slopes, offsets"
+        AttributeError, match=r"no centers in common: see model_\.parts \(sigmoidal: slopes, offsets\)"
     ):
         model.centers_  # noqa: B018
