@@ -1,12 +1,13 @@
 """Where the targets say that units belong: leaves of small regression trees on what is left to explain.
 
 A tree of a few leaves is grown on the residuals, takes half of them away, and the next one is grown on the
-rest, until there are leaves enough. They are only a start: units are trained, pruned and counted like any
-other.
+rest, until there are different leaves enough. They are only a start: units are trained, pruned and counted
+like any other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -33,31 +34,32 @@ def leaves(sample: Sample, n_leaves: int, left: FloatArray) -> tuple[FloatArray,
     n, d = X.shape
     unit = 2.0 ** np.frexp(np.abs(X).max(axis=0))[1]  # trees work in float32: raw features may be beyond it
     X = X / unit
-    lows: list[FloatArray] = []
-    highs: list[FloatArray] = []
-    while len(lows) < n_leaves:
+    found: dict[bytes, tuple[FloatArray, FloatArray]] = {}
+    for number in range(
+        n_leaves
+    ):  # a tree that finds no other leaves leaves half of the rest to the next one
         tree = DecisionTreeRegressor(
             max_leaf_nodes=policy.TREE_LEAVES,
             min_samples_leaf=max(policy.LEAST_LEAF_ROWS, n // policy.MOST_TREE_LEAVES),
             max_features=None if d < policy.MANY_FEATURES else policy.FEATURE_SHARE,
-            random_state=len(lows),
+            random_state=number,
         ).fit(X, left, sample_weight=s)
         left = left - policy.TREE_RATE * tree.predict(X).reshape(left.shape)
-        before = len(lows)
-        _collect(tree.tree_, unit, lows, highs)
-        if len(lows) == before + 1:  # a tree without a cut: nothing is left that one could find
+        for low, high in _sides(tree.tree_, unit):
+            found.setdefault(low.tobytes() + high.tobytes(), (low, high))
+        if len(found) >= n_leaves or tree.tree_.node_count == 1:  # without a cut nothing is left to be found
             break
-    return np.array(lows[:n_leaves]), np.array(highs[:n_leaves])
+    lows, highs = zip(*list(found.values())[:n_leaves], strict=True)
+    return np.array(lows), np.array(highs)
 
 
-def _collect(tree: Any, unit: FloatArray, lows: list[FloatArray], highs: list[FloatArray]) -> None:
-    """Add the sides of all leaves of a tree, whose features are in these units."""
+def _sides(tree: Any, unit: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """The lower and upper sides of every leaf of a tree whose features are in these units."""
     stack = [(0, np.full(len(unit), -np.inf), np.full(len(unit), np.inf))]
     while stack:
         node, low, high = stack.pop()
         if tree.children_left[node] < 0:
-            lows.append(low)
-            highs.append(high)
+            yield low, high
             continue
         feature = tree.feature[node]
         cut = tree.threshold[node] * unit[feature]
