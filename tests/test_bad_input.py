@@ -58,8 +58,8 @@ KNOWN_BASES = (
         ({"n_units": 0}, "`n_units` must be a whole number of at least 1 or 'auto', got 0"),
         ({"n_units": 2.5}, r"`n_units` must be a whole number of at least 1 or 'auto', got 2\.5"),
         ({"n_units": "many"}, "`n_units` must be a whole number of at least 1 or 'auto', got 'many'"),
-        ({"max_samples": 0}, "`max_samples` must be a whole number of at least 1 or 'auto', got 0"),
-        ({"max_samples": "all"}, "`max_samples` must be a whole number of at least 1 or 'auto', got 'all'"),
+        ({"max_samples": 0}, "`max_samples` must be a whole number of at least 2 or 'auto', got 0"),
+        ({"max_samples": "all"}, "`max_samples` must be a whole number of at least 2 or 'auto', got 'all'"),
         ({"basis": "rbf"}, KNOWN_BASES),
         (
             {"trainer": "adam"},

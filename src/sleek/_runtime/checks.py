@@ -59,6 +59,13 @@ def check_number(name: str, value: Any) -> float:
     return float(value)
 
 
+def check_truth(name: str, value: Any) -> bool:
+    """True or False, and nothing that only counts as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"`{name}` must be True or False, got {value!r}.")
+    return bool(value)
+
+
 def check_count(name: str, value: Any, least: int, word: str | None = None) -> int:
     """A whole number not below `least`."""
     rule = f"`{name}` must be a whole number of at least {least}" + (f" or {word!r}" if word else "")

@@ -87,10 +87,11 @@ class Expansion:
         return any(part.basis.has_shared for part in self.parts)
 
     def features(self, X: FloatArray) -> FloatArray:
-        """Phi (n, m): the value of every unit at every row."""
-        if len(self.parts) == 1:
-            return self.parts[0].features(X)
-        return np.concatenate([part.features(X) for part in self.parts], axis=1)
+        """Phi (n, m): the value of every unit at every row; NaN where numbers are too large to tell."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if len(self.parts) == 1:
+                return self.parts[0].features(X)
+            return np.concatenate([part.features(X) for part in self.parts], axis=1)
 
     def vjp(self, X: FloatArray, Phi: FloatArray, dPhi: FloatArray) -> Gradient:
         """Σ_n dPhi_nj ∂φ_j(x_n)/∂λ for all numbers λ, given ``Phi = features(X)``."""

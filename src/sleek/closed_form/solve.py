@@ -37,6 +37,11 @@ def solve(moments: Moments, C: float) -> Solution:
     array([[2.]])
     """
     A = moments.G + np.eye(len(moments.G)) / C
+    if not (np.isfinite(A).all() and np.isfinite(moments.R).all()):
+        raise ValueError(
+            "Units have values that are no finite numbers: training has diverged, or they start too sharp or "
+            "too far away. Use a smaller `learning_rate` or `shape`, another `init`, or standardize=True."
+        )
     try:
         theta = cho_solve(cho_factor(A, lower=True), moments.R)
     except LinAlgError:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from sleek._runtime.checks import check_centers, check_choice, check_count, check_part, check_positive
+from sleek._runtime.checks import (
+    check_centers,
+    check_choice,
+    check_count,
+    check_part,
+    check_positive,
+    check_truth,
+)
 from sleek.bases import known_bases
 from sleek.bases.base import Basis
 from sleek.fit import policy
@@ -41,7 +48,7 @@ def request_of(estimator: Any, n_features: int) -> Request:
         shape=_unless("auto", estimator.shape, lambda: check_positive("shape", estimator.shape, "auto")),
         centers=centers,
         at_leaves=isinstance(estimator.init, str) and estimator.init == "auto",
-        standardize=bool(estimator.standardize),
+        standardize=check_truth("standardize", estimator.standardize),
         max_samples=_max_samples(estimator.max_samples),
         max_units=None if estimator.max_units is None else check_count("max_units", estimator.max_units, 1),
     )
@@ -51,7 +58,7 @@ def _max_samples(value: Any) -> int | str | None:
     if value is None:
         return None
     return (
-        "auto" if isinstance(value, str) and value == "auto" else check_count("max_samples", value, 1, "auto")
+        "auto" if isinstance(value, str) and value == "auto" else check_count("max_samples", value, 2, "auto")
     )
 
 

@@ -104,7 +104,11 @@ class ClassOutputs(Outputs):
         check_discrete(survey.labels)
         check_classes(survey.labels)
         factors = class_factors(class_weight, survey.labels, survey.weights)
-        mean = 1.0 if factors is None else float(np.average(factors, weights=survey.weights))
+        mean = (
+            1.0
+            if factors is None
+            else float(np.average(factors, weights=survey.weights / survey.weights.max()))
+        )
         return cls(survey.labels, factors, mean, survey.counts.astype(np.int64))
 
     @property

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from sleek._runtime.checks import check_weights
+from sleek._runtime.types import AnyArray
 from sleek.outputs.labels import Labels
 from sleek.rows.arrays import ArrayRows
 from sleek.rows.checked import all_finite
@@ -42,6 +43,7 @@ def open_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, reads: str) ->
         return X
     if reads == "labels":
         X, y = checked_data(estimator, X, y, dtype=FLOATS, ensure_min_samples=2)
+        y = _of_one_kind(y)
         check_classification_targets(y)
     else:
         X, y = checked_data(
@@ -61,6 +63,8 @@ def open_features(estimator: Any, X: Any) -> Rows:
 
 def checked_data(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """scikit-learn's `validate_data`, with a sentence that says where X is not finite."""
+    if np.ma.is_masked(X):
+        raise ValueError("Input X contains masked values: fill in numbers, or leave the rows out.")
     checked = validate_data(estimator, X, *y, ensure_all_finite=False, **options)
     rows = checked[0] if y else checked
     if not all_finite(rows):
@@ -91,3 +95,33 @@ def _check_alone(X: Rows, y: Any, sample_weight: Any) -> None:
             f"{type(X).__name__} have their targets and weights with them, so `y` and `sample_weight` must "
             "be None."
         )
+
+
+def _of_one_kind(labels: AnyArray) -> AnyArray:
+    """Labels that came as Python objects, as what all of them are: text, or numbers or truth values."""
+    if labels.dtype.kind != "O":
+        return labels
+    values = labels.tolist()
+    missing = next((row for row, label in enumerate(values) if _is_missing(label)), None)
+    if missing is not None:
+        raise ValueError(
+            f"There must be a class label in every row, but there is {values[missing]} in row {missing} of y."
+        )
+    text, other = (
+        [label for label in values if isinstance(label, str) is wanted] for wanted in (True, False)
+    )
+    if text and other:
+        raise ValueError(
+            f"Class labels must be of one kind, but some are text, such as {text[0]!r}, and others are not, "
+            f"such as {other[0]!r}. Make them all text."
+        )
+    typed = np.array(values)
+    return typed if typed.dtype.kind in "iufb" else labels
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether it is None, NaN or pandas' NA, of which nobody can tell whether it is itself."""
+    try:
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):
+        return True

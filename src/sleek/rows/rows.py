@@ -54,8 +54,13 @@ class Survey(Sums):
 
     def weighting(self, outputs: Outputs) -> Weighting:
         """How weights are made ready for rows with these outputs."""
-        mean = self.weights.total / self.weights.n_observations
-        return Weighting(self.weights, mean * outputs.mean_importance)
+        mean = self.weights.total / self.weights.n_observations * outputs.mean_importance
+        if not 0 < mean < np.inf:
+            raise ValueError(
+                "Weights of rows times weights of classes must be numbers that float64 can hold, but their "
+                f"mean is {mean}. Divide one of them by its largest."
+            )
+        return Weighting(self.weights, mean)
 
 
 class Rows(ABC):

@@ -71,7 +71,7 @@ class VariableProjection(Trainer):
     def train(self, problem: Problem) -> Training:
         max_iter, given = check_count("max_iter", self.max_iter, least=0), problem.max_iter
         max_iter = max_iter if given is None else min(max_iter, given)
-        tol = problem.slack * check_positive("tol", self.tol)
+        tol = min(1.0, problem.slack * check_positive("tol", self.tol))  # 1 is all there is to gain
         coordinates = problem.start.coordinates()
         objective = _Reduced(problem.source, coordinates, problem.penalty)
         history: dict[str, list[float]] = {"objective": []}
