@@ -52,6 +52,7 @@ interrupt_often(work, 100, 0.02)
 """
 
 FIT = """
+from sklearn.base import clone
 from sleek import Files, LowRankLSSVC, VariableProjection
 
 X = rng.normal(size=(24_000, 4))
@@ -73,7 +74,8 @@ model = LowRankLSSVC(
     n_jobs=int(sys.argv[3]),
     random_state=0,
 )
-interrupted(lambda: model.fit(*rows), 1.0)  # compiled before interrupts begin
+model.set_params(trainer__max_iter=2).fit(*rows)  # compiled before interrupts begin
+model = clone(model).set_params(trainer__max_iter=100_000)
 interrupt_often(lambda: model.fit(*rows), 10, 0.2)
 assert not hasattr(model, "model_")
 """
