@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -39,12 +38,12 @@ from sleek.fit.start import (
     warn_of_lost_features,
     without_outliers,
 )
-from sleek.fit.trials import Report, Trial, Trials, refit, table
+from sleek.fit.trials import Report, Trial, Trials, table
 from sleek.kernels.columns import ColumnMoments
 from sleek.rows.sample import Sample
 from sleek.rows.scaling import ScaledSource
 from sleek.rows.source import Source
-from sleek.trainers.base import Training
+from sleek.trainers.base import Problem, Training
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +182,12 @@ def _judge(
         return look.held, fixed_units_loo(look.held, trained, moments), HELD_OUT
     if request.fits_units:
         learnt_on = look.sample.smallest(plan.stages[0]) if plan.stages else look.sample
-        again = partial(refit, request, family, penalty)
+
+        def again(fold: Sample) -> Training:
+            """As long as a stage of a sample: what takes long to learn would be missed by a draft."""
+            problem = Problem(fold, family.start_for(fold), penalty, slack=policy.STAGE_SLACK)
+            return request.trainer.train(problem)
+
         return learnt_on, refitted_folds(learnt_on, again), REFITTED
     judged = look.sample.smallest(policy.SELECTION_ROWS)
     trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
