@@ -56,7 +56,7 @@ def wide(rng):
 
 @table
 def wide_numbers(rng):
-    X = rng.normal(size=(30, 300))
+    X = rng.normal(size=(20, 100))
     return Table(X, X[:, 0])
 
 

@@ -42,6 +42,7 @@ def open_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, reads: str) ->
             estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
         return X
     if reads == "labels":
+        y = _of_one_kind(np.asarray(y)) if hasattr(y, "dtype") else y  # NA would puzzle scikit-learn
         X, y = checked_data(estimator, X, y, dtype=FLOATS, ensure_min_samples=2)
         y = _of_one_kind(y)
         check_classification_targets(y)
@@ -63,7 +64,7 @@ def open_features(estimator: Any, X: Any) -> Rows:
 
 def checked_data(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """scikit-learn's `validate_data`, with a sentence that says where X is not finite."""
-    if np.ma.is_masked(X):
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError("Input X contains masked values: fill in numbers, or leave the rows out.")
     checked = validate_data(estimator, X, *y, ensure_all_finite=False, **options)
     rows = checked[0] if y else checked
