@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sleek import LSSVC, LSSVR, Alternating, LowRankLSSVC, LowRankLSSVR, Simplex
+from sleek.datasets import make_ripley
 
 
 @parametrize_with_checks([LowRankLSSVC(), LowRankLSSVR(), LSSVC(), LSSVR()])
@@ -101,3 +102,15 @@ def test_parameters_are_not_touched_by_fit(two_classes):
     before = model.get_params()
     model.fit(*two_classes)
     assert model.get_params() == before
+
+
+def test_settings_of_a_part_can_be_set_while_it_is_a_word():
+    model = LowRankLSSVC().set_params(trainer__max_iter=7)
+    assert model.trainer.max_iter == 7
+    assert model.set_params(trainer="alternating", trainer__objective="target").trainer.objective == "target"
+    X, y = make_ripley(60, random_state=0)
+    basis = {"basis": "robust_rbf", "C": 1.0, "shape": 0.5, "trainer": "alternating"}
+    grid = GridSearchCV(LowRankLSSVC(3, **basis), {"trainer__max_iter": [0, 20]}, cv=2).fit(X, y)
+    assert grid.best_params_["trainer__max_iter"] in (0, 20)
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        LowRankLSSVC().set_params(trainer__no_such_setting=1)
