@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sleek
-from sleek import Alternating, Files, LowRankLSSVC, LowRankLSSVR, Units, VariableProjection
+from sleek import LSSVC, LSSVR, Alternating, Files, LowRankLSSVC, LowRankLSSVR, Units, VariableProjection
 from sleek.export import to_python
 from sleek.kernels import LARGE_BLOCK, compiled, reference
 
@@ -498,3 +498,29 @@ def test_it_takes_part_in_whatever_is_built_of_it():
         pipeline = fit(make_pipeline(columns, quick), frame, LABELS)
         assert pipeline[-1].feature_names_in_.tolist() == ["s__ç", "s__a", "s__b b"]
         assert pipeline.score(frame, LABELS) > 0.8
+
+
+# ---- the dense machines
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear", "poly"])
+def test_dense_machines_answer_or_say_why_not(kernel):
+    sentence = re.compile(r"(The [a-z]+ kernel|Weights must add up)(.|\n)*\.")
+    for name, make in nasty.MADE.items():
+        made = make()
+        far = np.full((1, made.X.shape[1]), 1e200)
+        try:
+            model = (LSSVC if made.classifies else LSSVR)(kernel=kernel).fit(made.X, made.y, made.weights)
+            found = np.concatenate([outputs(model, rows) for rows in (made.X, far)])
+        except ValueError as error:
+            said = str(error)
+        else:
+            said = "The same kernel is finite." if np.isfinite(found).all() else "not finite"
+        assert sentence.fullmatch(said), (name, said)
+
+
+@pytest.mark.parametrize("offset", [1e5, 1e8])
+def test_a_dense_machine_does_not_lose_rows_far_from_zero(offset):
+    expected = LSSVC().fit(X, LABELS).decision_function(X)
+    found = LSSVC().fit(X + offset, LABELS).decision_function(X + offset)
+    np.testing.assert_allclose(found, expected, atol=1e-6)

@@ -36,6 +36,7 @@ from sleek._runtime.types import AnyArray, FloatArray
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.labels import Labels
 from sleek.rows.open import checked_data
+from sleek.rows.weights import WeightSurvey
 
 KERNELS = ("laplacian", "linear", "poly", "rbf")
 PREDICT_ROWS = 1024  # rows of the kernel matrix held at a time when predicting
@@ -65,10 +66,17 @@ class _DenseLSSVM(BaseEstimator):
         check_choice("kernel", self.kernel, KERNELS)
         check_count("degree", self.degree, least=1)
         check_number("coef0", self.coef0)
-        gamma = self._resolve_gamma(X, s)
+        WeightSurvey.of(s)  # whose sum must be a number
         check_memory(len(X), machine_memory())
-        A = self._kernel_matrix(X, X, gamma)
-        A[np.diag_indices_from(A)] += 1.0 / (C * s)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            gamma = self._resolve_gamma(X, s)
+            A = self._kernel_matrix(X, X, gamma)
+            A[np.diag_indices_from(A)] += 1.0 / (C * s)
+        if not (gamma > 0 and np.isfinite(A).all()):
+            raise ValueError(
+                f"The {self.kernel} kernel of these rows, or 1/C over their weights, is beyond float64: "
+                "standardize the features, or give weights of one magnitude."
+            )
         try:
             factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
@@ -95,6 +103,9 @@ class _DenseLSSVM(BaseEstimator):
             pairwise_kernels,
         )  # here: it would double the time of `import sleek`
 
+        if self.kernel == "rbf":  # squares are expanded, and far from 0 they cancel
+            origin = B.mean(axis=0)
+            A, B = A - origin, B - origin
         K: FloatArray = pairwise_kernels(
             A, B, metric=self.kernel, filter_params=True, gamma=gamma, degree=self.degree, coef0=self.coef0
         )
@@ -106,8 +117,15 @@ class _DenseLSSVM(BaseEstimator):
         X = checked_data(self, X, reset=False, dtype=np.float64)
         Y = np.empty((len(X), len(self.intercept_)))
         for rows in gen_batches(len(X), PREDICT_ROWS):
-            K = self._kernel_matrix(X[rows], self.support_vectors_, self.gamma_)
-            Y[rows] = K @ self.dual_coef_.T + self.intercept_
+            with np.errstate(over="ignore", invalid="ignore"):
+                K = self._kernel_matrix(X[rows], self.support_vectors_, self.gamma_)
+                Y[rows] = K @ self.dual_coef_.T + self.intercept_
+        bad = np.flatnonzero(~np.isfinite(Y).all(axis=1))
+        if len(bad):
+            raise ValueError(
+                f"The {self.kernel} kernel is beyond float64 at row {bad[0]}, which is too far from the rows "
+                "that the model was fitted to."
+            )
         return Y
 
 
