@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
+import pytest
 from sklearn.base import RegressorMixin
 
 import sleek
@@ -46,3 +47,17 @@ def test_an_estimator_of_it_fits_predicts_and_is_saved(tmp_path):
     assert model.score(X[200:], y[200:]) > 0.9
     model.model_.save(tmp_path / "model.json")
     np.testing.assert_array_equal(sleek.load(tmp_path / "model.json").predict(X), model.predict(X))
+
+
+def test_two_kinds_of_one_name_are_refused(tmp_path):
+    class Impostor(LogNumbers):
+        """Another class of the same kind."""
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1))
+    model = LogRegressor(3, C=1.0, random_state=0).fit(X, np.exp(X[:, 0])).model_
+    try:
+        with pytest.raises(ValueError, match="Two kinds of outputs are called 'log_numbers'"):
+            model.save(tmp_path / "model.json")
+    finally:
+        Impostor.kind = "impostor"

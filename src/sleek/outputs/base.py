@@ -154,8 +154,15 @@ def known_outputs() -> dict[str, type[Outputs]]:
     pending: list[type[Outputs]] = list(Outputs.__subclasses__())
     found: dict[str, type[Outputs]] = {}
     while pending:
-        cls = pending.pop()
+        cls = pending.pop(0)
         pending += cls.__subclasses__()
-        if not isabstract(cls):
-            found[cls.kind] = cls
+        if isabstract(cls):
+            continue
+        other = found.get(cls.kind)
+        if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(
+                f"Two kinds of outputs are called {cls.kind!r}: {other} and {cls}. Give one of them another "
+                "`kind`: a saved model says by it what its outputs mean."
+            )
+        found[cls.kind] = cls
     return found
