@@ -29,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.linalg.lapack import dpotri
 
 from sleek._runtime.sums import total
@@ -182,7 +182,9 @@ def _in_row_space(block: Block, trained: Trained) -> LeaveOneOut:
     K /= penalty.prior
     K += penalty.C * (Phi @ Phi.T)
     K[np.diag_indices_from(K)] += 1.0 / s
-    factor = cho_factor(K, lower=True, overwrite_a=True)
+    if not np.isfinite(K).all():
+        raise LinAlgError("The matrix is beyond float64.")
+    factor = cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
     alpha = cho_solve(factor, T - s @ T / weight + (J @ trained.u)[:, None])
     inverse, _ = dpotri(factor[0], lower=1)
     h = (1.0 - np.diag(inverse) / s) / s
@@ -246,4 +248,6 @@ class _InNumberSpace:
 def _factor(A: FloatArray, ridge: float) -> FloatArray:
     """The Cholesky factor of A + ridge·I, A positive semi-definite but for rounding."""
     jitter = 1e-13 * float(np.trace(A))
-    return np.asarray(cholesky(A + (ridge + jitter) * np.eye(len(A)), lower=True))
+    if not (np.isfinite(jitter) and np.isfinite(A).all()):
+        raise LinAlgError("The matrix is beyond float64.")
+    return np.asarray(cholesky(A + (ridge + jitter) * np.eye(len(A)), lower=True, check_finite=False))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from math import frexp, ldexp
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from sleek._runtime.types import FloatArray, IntArray
 from sleek.closed_form.leave_one_out import LeaveOneOut, Trained, cost, whole_model_loo
@@ -21,11 +23,13 @@ LEAVE_ONE_OUT, REFITTED, HELD_OUT = "leave-one-out", "refitted folds", "rows hel
 def left_out_residuals(sample: Sample, trained: Trained, refit: Refit) -> LeaveOneOut:
     """Residuals of a model trained on `sample`, each as if its row had taken no part.
 
-    By `whole_model_loo`, or by refitting five folds where that would be slower or has no closed form.
+    By `whole_model_loo`, or by refitting five folds where that would be slower, has no closed form, or is
+    lost in rounding.
     """
     cheap = cost(trained, sample.n_rows, sample.outputs.n_outputs) <= policy.MOST_LOO_COST
     if cheap and trained.has_closed_form:
-        return whole_model_loo(sample, trained)
+        with suppress(LinAlgError):
+            return whole_model_loo(sample, trained)
     return refitted_folds(sample, refit)
 
 

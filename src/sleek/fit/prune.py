@@ -54,7 +54,9 @@ def strongest_units(moments: Moments, C: float, size: int) -> IntArray:
     """
     kept = np.arange(len(moments.G))
     while len(kept) > size:
-        inverse = np.linalg.inv(moments.G[np.ix_(kept, kept)] + np.eye(len(kept)) / C)
+        A = moments.G[np.ix_(kept, kept)]
+        ridge = max(1.0 / C, np.finfo(float).eps * float(np.trace(A)))  # units may coincide
+        inverse = np.linalg.inv(A + ridge * np.eye(len(kept)))
         theta = inverse @ moments.R[kept]
         kept = np.delete(kept, np.argmin(np.sum(theta**2, axis=1) / np.diag(inverse)))
     return kept

@@ -12,7 +12,7 @@ import numpy as np
 from sleek._runtime.json_values import array_of, check_keys, truth_of
 from sleek._runtime.sums import Sums
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.kernels.columns import ColumnMoments
+from sleek.kernels.columns import MOST_SPREAD, ColumnMoments
 from sleek.outputs.base import Outputs
 
 
@@ -44,6 +44,11 @@ class NumberOutputs(Outputs):
         """A constant column keeps scale 1."""
         spread = survey.spread()
         bad = np.flatnonzero(~np.isfinite(spread))
+        if len(bad) and survey.high[bad[0]] - survey.low[bad[0]] < MOST_SPREAD:
+            raise ValueError(
+                f"Weights are too large for float64 arithmetic: times squares of target number {bad[0]} they "
+                "overflow. Divide them by their largest."
+            )
         if len(bad):
             raise ValueError(
                 f"Values of target number {bad[0]} are too large for float64 arithmetic (their squares "

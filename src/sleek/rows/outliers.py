@@ -51,7 +51,9 @@ def warn_of_outlier_targets(
         return _Extremes(squares[most, outputs], block.y[most, outputs], places)
 
     extremes = rows.map_reduce(task, run, reads="numbers", features=False)
-    shares = extremes.squares / np.maximum(moments.squares, np.finfo(float).tiny)
+    shares = np.zeros_like(moments.squares)
+    told = (moments.squares > 0) & np.isfinite(moments.squares)
+    np.divide(extremes.squares, moments.squares, out=shares, where=told)
     worst = int(shares.argmax())
     if shares[worst] > OUTLIER_SHARE:
         place = extremes.places[worst]

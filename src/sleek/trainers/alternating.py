@@ -137,6 +137,8 @@ class _Step:
 def _unit_length(gradient: FloatArray) -> FloatArray:
     """Every unit's gradient divided by its norm; a zero gradient stays zero."""
     axes = tuple(range(1, gradient.ndim))
+    # by a power of 2 first: with weights of 1e200 squares overflow
+    gradient = np.ldexp(gradient, -np.frexp(np.abs(gradient).max(axis=axes, keepdims=True))[1])
     norm = np.sqrt(np.sum(gradient**2, axis=axes, keepdims=True))
     direction: FloatArray = np.divide(gradient, norm, out=np.zeros_like(gradient), where=norm > 0)
     return direction
