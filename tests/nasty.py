@@ -397,3 +397,37 @@ def one_weight_of_1e300(rng):
 def weights_whose_sum_overflows(rng):
     X, y = plain(rng)
     return Table(X, y, np.full(60, 1e308), refused="Weights must add up to a finite number")
+
+
+# ---- whatever comes
+
+
+def any_column(rng, n):
+    """A column of n numbers of some kind."""
+    x = rng.normal(size=n)
+    kinds = (
+        x,
+        np.full(n, x[0]),
+        np.round(x),
+        (x > 0).astype(float),
+        rng.standard_cauchy(n) ** 3,
+        x * 10.0 ** rng.integers(-140, 140),
+        x + 10.0 ** rng.integers(0, 16),
+        np.where(np.arange(n) == n // 2, 1e12, x),
+        np.exp(5 * x),
+        (np.arange(n) == 0).astype(float),
+    )
+    return kinds[rng.integers(len(kinds))]
+
+
+def any_table(seed):
+    """A small table of columns of some kinds, with targets or labels, and weights of some kind."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(4, 60)), int(rng.integers(1, 6))
+    X = np.column_stack([any_column(rng, n) for _ in range(d)])
+    f = np.argsort(np.argsort(X[:, 0])) / n + 0.3 * rng.normal(size=n)
+    y = (f, np.column_stack([f, 1e6 * rng.normal(size=n)]), np.exp(3 * f), np.digitize(f, [0.3, 0.7]))[
+        seed % 4
+    ]
+    weights = (None, None, rng.random(n), rng.integers(1, 4, size=n), 10.0 ** rng.integers(-200, 200, size=n))
+    return Table(X, y, weights[rng.integers(len(weights))])

@@ -524,3 +524,40 @@ def test_a_dense_machine_does_not_lose_rows_far_from_zero(offset):
     expected = LSSVC().fit(X, LABELS).decision_function(X)
     found = LSSVC().fit(X + offset, LABELS).decision_function(X + offset)
     np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+# ---- whatever comes
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_whatever_comes_ends_in_a_sentence_or_in_finite_answers(seed):
+    made, rng = nasty.any_table(seed), np.random.default_rng(seed)
+    options = {
+        "n_units": int(rng.integers(1, 8)),
+        "basis": zoo.BASES[seed % 5],
+        "trainer": (VariableProjection(max_iter=5), VariableProjection(pull=0.01), Alternating(max_iter=3))[
+            seed % 3
+        ],
+        "C": (10.0, 1e7, 1e-4)[seed // 5 % 3],
+        "shape": 10.0 ** rng.integers(-3, 2),
+        "standardize": bool(seed % 7),
+        "random_state": 0,
+    }
+    model = (LowRankLSSVC if made.classifies else LowRankLSSVR)(**options)
+    sentence = (
+        r"(One row has a weight|Weights are too large|A classifier needs rows of at least 2 classes)(.|\n)*\."
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            model.fit(made.X, made.y, sample_weight=made.weights)
+        except ValueError as error:
+            said = str(error)
+        else:
+            said = None
+    if said is not None:
+        assert re.fullmatch(sentence, said)
+        return
+    rows = np.concatenate([made.X, *(np.full((1, made.X.shape[1]), value) for value in FAR)])
+    assert np.isfinite(outputs(model, rows)).all()
+    assert np.isfinite([model.expected_error_, model.expected_error_std_, *model.feature_importances_]).all()
