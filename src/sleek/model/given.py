@@ -42,6 +42,8 @@ def _numbers(model: KernelModel, X: Any) -> AnyArray:
     """An array of floats, whatever its shape."""
     if hasattr(X, "toarray"):
         raise ValueError("Rows must be a dense array, got a sparse one: hand over X.toarray().")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError("Rows must be numbers, got masked values: fill in numbers, or leave the rows out.")
     try:
         rows = np.asarray(X)
     except ValueError:
