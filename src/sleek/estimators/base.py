@@ -23,6 +23,7 @@ from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases import known_bases
 from sleek.bases.base import Basis
+from sleek.calibration import Calibration
 from sleek.estimators.facts import expected_error, facts_of
 from sleek.estimators.settings import request_of
 from sleek.fit import policy
@@ -172,11 +173,16 @@ class LowRankLSSVM(BaseEstimator):
             outputs=outputs,
             feature_names=names,
             facts=facts_of(fitted, survey.weights.n_rows, outputs, expected),
+            calibration=self._calibrated(fitted, outputs),
             trained_by=training_record(self),
         )
         self._publish(fitted, rows, outputs, expected)
         if not fitted.training.converged:
             warnings.warn(fitted.training.status, ConvergenceWarning, stacklevel=3)
+
+    def _calibrated(self, fitted: Fitted, outputs: Outputs) -> Calibration | None:
+        """What rows that took no part in the fit tell of new ones; nothing, for outputs of another kind."""
+        return None
 
     def _publish(self, fitted: Fitted, rows: Rows, outputs: Outputs, expected: ExpectedError) -> None:
         """The attributes of a fit."""

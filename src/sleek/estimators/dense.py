@@ -7,6 +7,11 @@ With labels or targets t, weights s and kernel matrix K, the optimum of ½‖w�
 
 (α = a∘t turns it into the paper's system). With A = K + diag(1/(C s)) = L Lᵀ this is solved by Cholesky:
 η = A⁻¹1, ν = A⁻¹t, b = 1ᵀν / 1ᵀη, α = ν - b η. O(n³) time and O(n²) memory: for a few thousand rows.
+
+Leaving row n out, all of it, changes its residual to α_n / (A⁻¹_nn - η_n²/1ᵀη), exactly: the denominator is
+what stands at its place in the inverse of the whole matrix (Cawley and Talbot, 2004); A⁻¹_nn = Σ_m (L⁻¹)_mn².
+With r_n = α_n/(C s_n), that is r_n/(1 - h_n), and one of several copies that a row stands for has its share
+of the leverage h_n.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dtrtri
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.multiclass import check_classification_targets
@@ -33,6 +39,8 @@ from sleek._runtime.checks import (
 )
 from sleek._runtime.memory import machine_memory
 from sleek._runtime.types import AnyArray, FloatArray
+from sleek.calibration.classes import ClassCalibration
+from sleek.calibration.weights import as_observations
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.labels import Labels
 from sleek.rows.open import checked_data
@@ -60,8 +68,11 @@ class _DenseLSSVM(BaseEstimator):
         self.degree = degree
         self.coef0 = coef0
 
-    def _solve(self, X: FloatArray, T: FloatArray, s: FloatArray) -> None:
-        """Fit targets T (n, k) on validated rows of positive weight and publish the result."""
+    def _solve(self, X: FloatArray, T: FloatArray, s: FloatArray) -> FloatArray:
+        """Fit targets T (n, k) on validated rows of positive weight, publish the result.
+
+        Returns the outputs (n, k) that each row would have if it were left out.
+        """
         C = check_positive("C", self.C)
         check_choice("kernel", self.kernel, KERNELS)
         check_count("degree", self.degree, least=1)
@@ -90,6 +101,10 @@ class _DenseLSSVM(BaseEstimator):
         self.dual_coef_ = (nu - np.outer(eta, self.intercept_)).T
         self.support_vectors_ = X
         self.gamma_ = gamma
+        rest = (_inverse_diagonal(factor[0]) - eta**2 / eta.sum()) / (C * s)  # 1 - leverage
+        copies = WeightSurvey.of(s).copies(s)
+        residuals = self.dual_coef_.T / (C * s * (1.0 - (1.0 - rest) / copies))[:, None]
+        return np.asarray(T - residuals)
 
     def _resolve_gamma(self, X: FloatArray, s: FloatArray) -> float:
         if isinstance(self.gamma, str) and self.gamma == "scale":
@@ -129,6 +144,15 @@ class _DenseLSSVM(BaseEstimator):
         return Y
 
 
+def _inverse_diagonal(factor: FloatArray) -> FloatArray:
+    """The diagonal of A⁻¹ for a factor L of A = LLᵀ, whose upper triangle may hold anything; L is lost."""
+    inverse, _ = dtrtri(factor, lower=1, overwrite_c=1)
+    diagonal = np.zeros(len(inverse))
+    for rows in gen_batches(len(inverse), PREDICT_ROWS):
+        diagonal += np.square(np.tril(inverse[rows], rows.start)).sum(axis=0)
+    return diagonal
+
+
 class LSSVC(ClassifierMixin, _DenseLSSVM):
     """Dense least squares support vector classifier: exact, and as large as the training data.
 
@@ -145,6 +169,8 @@ class LSSVC(ClassifierMixin, _DenseLSSVM):
         exp(-‖x - x'‖²/(2σ²)) has gamma = 1/(2σ²).
     degree : int, default=3
     coef0 : float, default=0.0
+    calibrator : object with `fit` and `predict_proba`, or None, default=None
+        What makes probabilities of decision values, as in `LowRankLSSVC`.
 
     Attributes
     ----------
@@ -163,6 +189,19 @@ class LSSVC(ClassifierMixin, _DenseLSSVM):
     (1, 250)
     """
 
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        calibrator: Any = None,
+    ) -> None:
+        super().__init__(C, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0)
+        self.calibrator = calibrator
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve the LS-SVM system for rows `X` with class labels `y`."""
         with all_or_nothing(self):
@@ -171,7 +210,12 @@ class LSSVC(ClassifierMixin, _DenseLSSVM):
             X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
             self.classes_ = np.unique(y)
             check_classes(self.classes_)
-            self._solve(X, ClassOutputs(self.classes_).encode(Labels.of(y)), s)
+            outputs, labels = ClassOutputs(self.classes_), Labels.of(y)
+            left_out = self._solve(X, outputs.encode(labels), s)
+            weights = as_observations(s, WeightSurvey.of(s).copies(s))
+            self.calibration_ = ClassCalibration.learn(
+                left_out, outputs.codes(labels), weights, self.calibrator
+            )
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -182,7 +226,24 @@ class LSSVC(ClassifierMixin, _DenseLSSVM):
     def predict(self, X: Any) -> AnyArray:
         """Predict a class label for each row."""
         Y = self._outputs(X)
-        return ClassOutputs(self.classes_).answer(Y)
+        return ClassOutputs(self.classes_).answer(self.calibration_.deciding(Y))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of every class for each row, (n_samples, n_classes), in the order of `classes_`.
+
+        They come from exact leave-one-out scores; the most probable class is the one that `predict` names.
+        """
+        Y = self._outputs(X)
+        return self.calibration_.probabilities(Y)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The logarithms of the probabilities, (n_samples, n_classes)."""
+        Y = self._outputs(X)
+        return self.calibration_.log_probabilities(Y)
+
+    def predict_set(self, X: Any, confidence_level: float = 0.9, class_conditional: bool = False) -> AnyArray:
+        """Classes among which the true one is with a wanted probability, as in `LowRankLSSVC`."""
+        return self.calibration_.sets(self.predict_proba(X), confidence_level, class_conditional)
 
 
 class LSSVR(MultiOutputMixin, RegressorMixin, _DenseLSSVM):

@@ -8,7 +8,10 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases.base import Basis
+from sleek.calibration import Calibration
 from sleek.estimators.base import LowRankLSSVM
+from sleek.estimators.calibrating import class_calibration
+from sleek.fit.recipe import Fitted
 from sleek.outputs.base import Outputs
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.numbers import NumberOutputs
@@ -56,7 +59,12 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
     max_units : int or None, default=None
         The most units that ``n_units="auto"`` may come to; None: 150.
     class_weight : dict, "balanced" or None, default=None
-        How much rows of each class matter; "balanced" lets all classes weigh the same.
+        How much rows of each class matter; "balanced" lets all classes weigh the same. Probabilities are then
+        those of rows that come with these weights: under "balanced", as if all classes were equally frequent.
+    calibrator : object with `fit` and `predict_proba`, or None, default=None
+        What makes probabilities of decision values, any classifier of scikit-learn for example; None is
+        sleek's own, an increasing function that never contradicts the decision values. It is fitted to
+        scores of rows that took no part, (n, 1) or (n, n_classes), and `predict` follows its probabilities.
     n_jobs : int, default=None
         Threads over blocks of rows; None means 1, -1 all cores. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -125,6 +133,7 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
         max_samples: int | str | None = "auto",
         max_units: int | None = None,
         class_weight: dict[Any, float] | str | None = None,
+        calibrator: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -144,11 +153,45 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
             verbose=verbose,
         )
         self.class_weight = class_weight
+        self.calibrator = calibrator
 
     def _learn_outputs(self, rows: Rows, survey: Survey, run: Run) -> Outputs:
         outputs = ClassOutputs.learn(survey.targets, rows.flat_targets, self.class_weight)
         self.classes_ = outputs.classes
         return outputs
+
+    def _calibrated(self, fitted: Fitted, outputs: Outputs) -> Calibration | None:
+        return class_calibration(fitted, outputs, self.calibrator)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of every class for each row, (n_samples, n_classes), in the order of `classes_`.
+
+        They come from scores of rows that took no part in the fit, so that they can be trusted on new rows.
+        The most probable class is always the one that `predict` names.
+        """
+        return self._evaluated(X, self._model().probabilities_unchecked)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The logarithms of the probabilities, (n_samples, n_classes)."""
+        return self._evaluated(X, self._model().log_probabilities_unchecked)
+
+    def predict_set(
+        self, X: Any, confidence_level: float = 0.9, class_conditional: bool = False, groups: Any = None
+    ) -> AnyArray:
+        """Classes among which the true one is with a wanted probability: truth values, (n_samples,
+        n_classes).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Rows
+        confidence_level : float, default=0.9
+        class_conditional : bool, default=False
+            Whether the level is to hold for the rows of every class, not only for all rows together.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, if `conformalize` was given groups.
+        """
+        calibration = self._model().class_calibration
+        return calibration.sets(self.predict_proba(X), confidence_level, class_conditional, groups)
 
     def decision_function(self, X: Any) -> FloatArray:
         """The model's outputs: (n_samples,) for two classes, else (n_samples, n_classes).
@@ -175,8 +218,8 @@ class LowRankLSSVR(MultiOutputMixin, RegressorMixin, LowRankLSSVM):
     The model and its cost are those of `LowRankLSSVC`, with real targets t, centred and brought to unit
     variance during training. Several targets share the units and have one column of θ each.
 
-    Parameters and attributes are those of `LowRankLSSVC`, but for `class_weight` and `classes_`; the
-    `expected_error_` is the mean squared error.
+    Parameters and attributes are those of `LowRankLSSVC`, but for `class_weight`, `calibrator` and
+    `classes_`; the `expected_error_` is the mean squared error.
 
     Examples
     --------

@@ -17,11 +17,13 @@ from sleek.kernels import LARGE_BLOCK
 from sleek.model.far import far_features
 from sleek.model.frozen import frozen
 from sleek.model.given import rows_of
+from sleek.model.uncertain import Uncertain
 from sleek.outputs.base import Outputs
 from sleek.rows.scaling import Scaling
 from sleek.rows.source import rows_per_block
 
 if TYPE_CHECKING:
+    from sleek.calibration import Calibration
     from sleek.model.explanation import Explanation
     from sleek.model.facts import Facts
     from sleek.tables.columns import Inputs
@@ -35,7 +37,7 @@ ALONE = 2**15
 
 
 @dataclass(frozen=True, eq=False)
-class KernelModel:
+class KernelModel(Uncertain):
     """y(x) = Σ_j θ_j φ_j(x) + b, with read-only arrays: the only thing that predicts.
 
     O(n·n_units·n_features) time; memory beyond input and output does not grow with n.
@@ -56,6 +58,8 @@ class KernelModel:
         exported with the model.
     facts : Facts or None
         What training knew of the data: ranges, influence of columns, the error to expect.
+    calibration : ClassCalibration, NumberCalibration or None
+        What rows that took no part in training tell of new ones: probabilities and sets, or intervals.
     trained_by : mapping or None
         What trained the model: names, versions and settings, as plain values.
     metadata : mapping
@@ -81,6 +85,7 @@ class KernelModel:
     feature_names: tuple[str, ...] | None = None
     inputs: Inputs | None = None
     facts: Facts | None = None
+    calibration: Calibration | None = None
     trained_by: Mapping[str, Any] | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -185,7 +190,8 @@ class KernelModel:
 
     def predict_unchecked(self, X: AnyArray, n_jobs: int = 1) -> AnyArray:
         """The same for a finite float array (n, n_features), without a look at it: 10 µs for one row."""
-        return self.outputs.answer(self.outputs_unchecked(X, n_jobs))
+        Y = self.outputs_unchecked(X, n_jobs)
+        return self.outputs.answer(Y if self.calibration is None else self.calibration.deciding(Y))
 
     def outputs_unchecked(self, X: AnyArray, n_jobs: int = 1) -> FloatArray:
         """The outputs (n, n_outputs) for a finite float array, without a look at it."""

@@ -26,6 +26,7 @@ from sleek.bases import known_bases
 from sleek.bases.base import Basis
 from sleek.bases.expansion import Expansion, Part
 from sleek.bases.units import Units
+from sleek.calibration import Calibration, calibration_from_json
 from sleek.model.facts import Facts
 from sleek.model.kernel_model import KernelModel
 from sleek.outputs.base import Outputs, known_outputs
@@ -48,12 +49,13 @@ _COMMON = {
     "metadata",
 }
 _KEYS = {1: _COMMON | {"basis", "units", "classes", "flat"}, 2: _COMMON | {"parts", "outputs", "facts"}}
+_OPTIONAL = {1: frozenset[str](), 2: frozenset({"calibration"})}  # that older releases did not write
 VERSIONS = tuple(_KEYS)
 
 
 def model_of(document: Mapping[str, Any], version: int) -> KernelModel:
     """The model that a parsed document describes, or a `ModelFileError`."""
-    check_keys(document, _KEYS[version], "The file")
+    check_keys(document, _KEYS[version], "The file", _OPTIONAL[version])
     text_of(document["written_by"], "written_by")
     d = count_of(document["n_features"], "n_features")
     parts = _parts(document, version)
@@ -82,6 +84,7 @@ def model_of(document: Mapping[str, Any], version: int) -> KernelModel:
         feature_names=_feature_names(document, d),
         inputs=inputs,
         facts=None if facts is None else Facts.from_json(object_of(facts, "facts"), d, n_columns, k),
+        calibration=_calibration(document, m, k, outputs),
         trained_by=_optional_object(document["trained_by"], "trained_by"),
         metadata=object_of(document["metadata"], "metadata"),
     )
@@ -175,6 +178,13 @@ def _outputs_of_version_1(document: Mapping[str, Any], k: int) -> Outputs:
             f"`flat` must be {str(k == 1).lower()} for {k} outputs, got {str(flat).lower()}."
         )
     return outputs or NumberOutputs(np.zeros(k), np.ones(k), flat)
+
+
+def _calibration(document: Mapping[str, Any], m: int, k: int, outputs: Outputs) -> Calibration | None:
+    block = document.get("calibration")
+    if block is None:
+        return None
+    return calibration_from_json(object_of(block, "calibration"), m, k, outputs.kind)
 
 
 def _feature_names(document: Mapping[str, Any], d: int) -> tuple[str, ...] | None:

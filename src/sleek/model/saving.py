@@ -99,6 +99,9 @@ def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None) -> byte
         "theta": model.theta.tolist(),
         "b": model.b.tolist(),
         "facts": None if model.facts is None else model.facts.to_json(),
+        "calibration": None
+        if model.calibration is None
+        else {"kind": model.calibration.kind, **model.calibration.to_json()},
         "trained_by": None if model.trained_by is None else dict(model.trained_by),
         "metadata": dict(model.metadata if metadata is None else metadata),
     }
