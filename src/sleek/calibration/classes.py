@@ -51,7 +51,11 @@ class ClassCalibration(Calibration):
     def learn(
         cls, scores: FloatArray, codes: IntArray, weights: FloatArray, calibrator: Calibrator | None = None
     ) -> Self:
-        """From scores (n, k) of rows that took no part in the fit, each as many observations as it weighs."""
+        """From scores (n, k) of rows that took no part in the fit, each as many observations as it weighs.
+
+        A score that is lost in rounding says nothing.
+        """
+        scores = np.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
         n_classes = max(2, scores.shape[1])
         ours = MonotoneCalibrator() if calibrator is None else clone(calibrator, safe=False)
         ours.fit(scores, codes, sample_weight=weights)

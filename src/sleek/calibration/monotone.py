@@ -100,7 +100,7 @@ class MonotoneCalibrator:
         bend = u * np.abs(u) / 2.0  # u²/2 with the sign of u
         low, before, after, high = self.slopes
         above = after * (u - bend) + high * (bend + tail)
-        return np.where(u > 0, above, before * (u - bend) + low * (bend + tail))
+        return np.asarray(np.where(u > 0, above, before * (u - bend) + low * (bend + tail)))
 
     def _pieces(self, F: FloatArray) -> FloatArray:
         """What each of the slopes adds to g, (n, n_classes, 4)."""

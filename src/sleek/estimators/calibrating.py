@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from sleek.calibration.classes import ClassCalibration
 from sleek.calibration.weights import as_observations
 from sleek.fit.recipe import Fitted
@@ -15,6 +13,5 @@ from sleek.outputs.base import Outputs
 def class_calibration(fitted: Fitted, outputs: Outputs, calibrator: Any) -> ClassCalibration:
     """Probabilities and sets from the scores of rows that took no part."""
     judged = fitted.judged
-    known = np.isfinite(judged.outputs).all(axis=1)
-    weights = as_observations(judged.s[known], judged.copies[known])
-    return ClassCalibration.learn(judged.outputs[known], outputs.strata(judged.T[known]), weights, calibrator)
+    weights = as_observations(judged.s, judged.copies)
+    return ClassCalibration.learn(judged.outputs, outputs.strata(judged.T), weights, calibrator)

@@ -41,6 +41,7 @@ from sleek._runtime.memory import machine_memory
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.calibration.classes import ClassCalibration
 from sleek.calibration.weights import as_observations
+from sleek.closed_form.leave_one_out import MAX_LEVERAGE
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.labels import Labels
 from sleek.rows.open import checked_data
@@ -101,10 +102,9 @@ class _DenseLSSVM(BaseEstimator):
         self.dual_coef_ = (nu - np.outer(eta, self.intercept_)).T
         self.support_vectors_ = X
         self.gamma_ = gamma
-        rest = (_inverse_diagonal(factor[0]) - eta**2 / eta.sum()) / (C * s)  # 1 - leverage
-        copies = WeightSurvey.of(s).copies(s)
-        residuals = self.dual_coef_.T / (C * s * (1.0 - (1.0 - rest) / copies))[:, None]
-        return np.asarray(T - residuals)
+        leverage = 1.0 - (_inverse_diagonal(factor[0]) - eta**2 / eta.sum()) / (C * s)
+        leverage = np.minimum(leverage, MAX_LEVERAGE) / WeightSurvey.of(s).copies(s)
+        return np.asarray(T - self.dual_coef_.T / (C * s * (1.0 - leverage))[:, None])
 
     def _resolve_gamma(self, X: FloatArray, s: FloatArray) -> float:
         if isinstance(self.gamma, str) and self.gamma == "scale":
