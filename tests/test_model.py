@@ -56,6 +56,8 @@ def test_columns_of_a_model_without_names_are_taken_in_order(make):
     np.testing.assert_array_equal(model.predict(make(dict(zip("pqr", X.T, strict=True)))), model.predict(X))
 
 
+@pytest.mark.filterwarnings("ignore:Column .* hold what the model has never seen")
+@pytest.mark.filterwarnings("ignore:Column .* missing values are no level")
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
 def test_a_model_of_a_table_takes_the_raw_table(make):
     model, table, X = zoo.with_inputs("box+sigmoidal")

@@ -15,9 +15,9 @@ from sleek.cli.options import fields
 from sleek.cli.show import WIDEST
 from sleek.model.explanation import Explanation
 from sleek.model.kernel_model import KernelModel
-from sleek.report.units import inputs_of
+from sleek.report.units import inputs_of, shown_as
 from sleek.report.words import plain, short, signed
-from sleek.tables.columns import CategoryColumn, Column
+from sleek.tables.columns import CategoryColumn, Column, NumberColumn
 from sleek.tables.errors import suggestion
 from sleek.tables.inputs import features_of
 from sleek.tables.open import read_table
@@ -37,7 +37,7 @@ def row_of_text(model: KernelModel, text: str) -> FloatArray:
         if not mark or name not in columns:
             hint = suggestion(name, list(columns))
             raise InputError(f"--row needs column=value with a column of the model, got {item!r}.{hint}")
-        if isinstance(columns[name], CategoryColumn):
+        if not isinstance(columns[name], NumberColumn):
             table[name] = [value]
             continue
         try:
@@ -118,7 +118,8 @@ def _change_table(model: KernelModel, explanation: Explanation, output: int) -> 
     inputs = inputs_of(model)
     lines = [
         _change(model, explanation, column, place, output)
-        for column, place in zip(inputs.columns, inputs.places, strict=True)
+        for whole, places in zip(inputs.columns, inputs.places, strict=True)
+        for column, place in shown_as(whole, places)
     ]
     for _, *cells in sorted(lines, key=lambda line: -line[0])[:MOST]:
         table.add_row(*cells)
@@ -136,14 +137,14 @@ def _change(
         slope = explanation.slopes[0, output, place.start]
         typical = 1.0 if model.facts is None else float(model.facts.deviation[place.start])
         return abs(slope) * typical, plain(column.name), short(x[place.start]), f"{signed(slope)} per unit"
-    others = np.repeat(x[None], len(column.levels), axis=0)
-    others[:, place] = np.eye(len(column.levels))
+    others = np.repeat(x[None], len(column.words), axis=0)
+    others[:, place] = np.eye(len(column.words))
     sums = model.outputs_unchecked(others)[:, output]
     changes = sums - explanation.outputs[0, output]
-    value = next((level for level, is_set in zip(column.levels, x[place], strict=True) if is_set), "(none)")
+    value = next((level for level, is_set in zip(column.words, x[place], strict=True) if is_set), "(none)")
     said = [
         f"{plain(level)} {signed(change)}"
-        for level, change in sorted(zip(column.levels, changes, strict=True), key=lambda pair: -abs(pair[1]))
+        for level, change in sorted(zip(column.words, changes, strict=True), key=lambda pair: -abs(pair[1]))
         if level != value
     ]
     more = ", …" if len(said) > LEVELS else ""

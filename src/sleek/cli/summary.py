@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 from sleek.cli.options import STANDARD
 from sleek.report.expected import in_words
 from sleek.report.words import percent, plain, short
-from sleek.tables.columns import CategoryColumn, Inputs
+from sleek.tables.columns import DateColumn, Inputs, NumberColumn, WordColumn
 from sleek.tables.target import REGRESSION
 
 LABELS_SHOWN = 8
@@ -54,12 +54,14 @@ def _target(report: dict[str, Any]) -> str:
 
 def _inputs(inputs: Inputs) -> str:
     """How many columns of which kind, and how many features they make."""
-    levels = [len(column.levels) for column in inputs.columns if isinstance(column, CategoryColumn)]
-    numbers = len(inputs.columns) - len(levels)
+    levels = [len(column.levels) for column in inputs.columns if isinstance(column, WordColumn)]
+    numbers = sum(isinstance(column, NumberColumn) for column in inputs.columns)
+    dates = sum(isinstance(column, DateColumn) for column in inputs.columns)
     parts = [_count(numbers, "number")] if numbers else []
+    parts += [_count(dates, "date")] if dates else []
     if levels:
         parts.append(f"{_count(len(levels), 'category', 'categories')} of {_count(sum(levels), 'level')}")
-    return " and ".join(parts)
+    return ", ".join([*parts[:-2], " and ".join(parts[-2:])])
 
 
 def _count(count: int, one: str, many: str | None = None) -> str:

@@ -24,7 +24,7 @@ from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases import known_bases
 from sleek.bases.base import Basis
 from sleek.calibration import Calibration
-from sleek.estimators.facts import expected_error, facts_of
+from sleek.estimators.facts import expected_error, facts_of, importances
 from sleek.estimators.settings import request_of
 from sleek.fit import policy
 from sleek.fit.plan import Plan
@@ -37,6 +37,7 @@ from sleek.rows.cutting import PREDICTED
 from sleek.rows.open import feature_names_of, open_features, open_rows
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run, Survey
+from sleek.tables.frames import place_names
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
 
@@ -64,6 +65,7 @@ class LowRankLSSVM(BaseEstimator):
         standardize: bool = True,
         max_samples: int | str | None = "auto",
         max_units: int | None = None,
+        categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -77,6 +79,7 @@ class LowRankLSSVM(BaseEstimator):
         self.standardize = standardize
         self.max_samples = max_samples
         self.max_units = max_units
+        self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -112,14 +115,12 @@ class LowRankLSSVM(BaseEstimator):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """How much the outputs depend on each feature, (n_features,): shares that add up to 1.
+        """How much the outputs depend on each column, (n_features_in_,): shares that add up to 1.
 
-        They are the influences of ``model_.facts``: how far the outputs move when a feature is shuffled.
+        They are the influences of ``model_.facts``: how far the outputs move when a column is shuffled, all
+        levels of a category together. A column that was left out has none.
         """
-        facts = self._model().facts
-        assert facts is not None  # a fit always states them
-        total = facts.influence.sum()
-        return facts.influence / total if total > 0 else facts.influence
+        return importances(self._model(), feature_names_of(self) or place_names(self.n_features_in_))
 
     # -- fitting
 
@@ -128,8 +129,10 @@ class LowRankLSSVM(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or Rows
-            `Rows`, such as `Files`, have targets and weights with them.
+        X : array-like of shape (n_samples, n_features), data frame, or Rows
+            A data frame of pandas, polars or pyarrow, or a dictionary of columns: numbers, text, truth
+            values, dates, with gaps. NaN in an array is a gap. `Rows`, such as `Files`, have targets and
+            weights with them.
         y : array-like
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -146,7 +149,7 @@ class LowRankLSSVM(BaseEstimator):
         return self.outputs_kind.learn(survey.targets, rows.flat_targets)
 
     def _fit_rows(self, rows: Rows, run: Run, report: Reporter) -> None:
-        request, names = request_of(self, rows.n_features), feature_names_of(self)
+        request, names, inputs = request_of(self, rows.n_features), rows.feature_names, rows.inputs
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         survey = rows.survey(self.outputs_kind, run)
         if survey.weights.n_rows <= policy.CANONICAL_ROWS:
@@ -172,7 +175,8 @@ class LowRankLSSVM(BaseEstimator):
             C=fitted.C / weighting.scale,
             outputs=outputs,
             feature_names=names,
-            facts=facts_of(fitted, survey.weights.n_rows, outputs, expected),
+            inputs=inputs,
+            facts=facts_of(fitted, survey.weights.n_rows, outputs, expected, inputs),
             calibration=self._calibrated(fitted, outputs),
             trained_by=training_record(self),
         )
@@ -210,7 +214,8 @@ class LowRankLSSVM(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or Rows
+        X : array-like of shape (n_samples, n_features), data frame, or Rows
+            What training has never seen, levels or gaps, is counted in a warning.
 
         Returns
         -------
@@ -236,6 +241,13 @@ class LowRankLSSVM(BaseEstimator):
         with Reporter(type(self).__name__, self.verbose) as report:
             rows = open_features(self, X)
             return rows.write(model.predict_unchecked, path, keep, Run(workers, report.rows))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
 
     def _model(self) -> KernelModel:
         check_is_fitted(self, "model_")

@@ -58,6 +58,9 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
         all rows. The weights of the units are always solved on all rows.
     max_units : int or None, default=None
         The most units that ``n_units="auto"`` may come to; None: 150.
+    categorical_features : names, places or mask of columns, default=None
+        Columns that hold codes: categories although they are numbers. Text, truth values and a data frame's
+        own categories are categories without being named.
     class_weight : dict, "balanced" or None, default=None
         How much rows of each class matter; "balanced" lets all classes weigh the same. Probabilities are then
         those of rows that come with these weights: under "balanced", as if all classes were equally frequent.
@@ -97,8 +100,10 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
         The residuals behind it, target minus what is put out by a model that has not seen the row.
     left_out_rows_ : array of shape (n_left_out,)
         The rows of X that they belong to: all, or a sample.
-    feature_importances_ : array of shape (n_features,)
-        How much the outputs depend on each feature; they add up to 1.
+    feature_importances_ : array of shape (n_features_in_,)
+        How much the outputs depend on each column; they add up to 1.
+    column_notes_ : list of str
+        Of a table: what was filled, grouped and left out.
     moments_ : Moments
         The sums over rows that the weights of the units were solved from.
     classes_ : array of labels
@@ -132,6 +137,7 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
         standardize: bool = True,
         max_samples: int | str | None = "auto",
         max_units: int | None = None,
+        categorical_features: Any = None,
         class_weight: dict[Any, float] | str | None = None,
         calibrator: Any = None,
         n_jobs: int | None = None,
@@ -148,6 +154,7 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
             standardize=standardize,
             max_samples=max_samples,
             max_units=max_units,
+            categorical_features=categorical_features,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,

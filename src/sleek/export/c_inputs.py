@@ -7,7 +7,7 @@ from typing import Any
 
 from sleek.export.c_text import C_KEYWORDS, comment, identifier, literal
 from sleek.export.common import each_column, narrowed
-from sleek.tables.columns import CategoryColumn, Inputs, NumberColumn
+from sleek.tables.columns import YEAR, CategoryColumn, DateColumn, Inputs, NumberColumn, WordColumn
 
 MACROS = ("H", "N_FEATURES", "N_UNITS", "N_OUTPUTS", "N_CLASSES")
 
@@ -23,7 +23,7 @@ class RowType:
         self.constants = {
             (member, code): identifier(f"{name}_{member}_{level}", constants)
             for member, column in zip(self.members, inputs.columns, strict=True)
-            if isinstance(column, CategoryColumn)
+            if isinstance(column, WordColumn)
             for code, level in enumerate(column.levels)
         }
 
@@ -46,17 +46,21 @@ class RowType:
             missing = "must be a number" if column.fill is None else "NAN if missing"
             return "", f"    {self.real} {next(members)}; /* {comment(column.name)}: {missing} */"
 
-        def category(column: CategoryColumn) -> tuple[str, str]:
+        def words(column: WordColumn) -> tuple[str, str]:
             member = next(members)
             codes = [
                 f"    {self.constants[member, code]} = {code}, /* {comment(level)} */"
                 for code, level in enumerate(column.levels)
             ]
-            unknown = "-1 if missing or none of these"
+            unknown = f"-1 if missing, {len(column.levels)} if none of these"
             enumeration = "\n".join(["enum {", *codes, "};\n"]) if codes else ""
             return enumeration, f"    int {member}; /* {comment(column.name)}: {unknown} */"
 
-        said = each_column(self.inputs.columns, number, category)
+        def date(column: DateColumn) -> tuple[str, str]:
+            days = "days since 1970-01-01 with fractions, NAN if missing"
+            return "", f"    {self.real} {next(members)}; /* {comment(column.name)}: {days} */"
+
+        said = each_column(self.inputs.columns, number, words, date)
         struct = "typedef struct {\n" + "\n".join(member for _, member in said) + f"\n}} {self.name}_row;"
         return "".join(enumeration for enumeration, _ in said) + struct
 
@@ -65,20 +69,53 @@ class RowType:
         members = iter(self.members)
         place = 0
 
+        def say(number: float) -> str:
+            return literal(narrowed("inputs", number, self.dtype)[()], self.dtype)
+
+        def put(values: list[str]) -> list[str]:
+            nonlocal place
+            begin, place = place, place + len(values)
+            return [f"x[{begin + i}] = {value};" for i, value in enumerate(values)]
+
         def number(column: NumberColumn) -> list[str]:
-            nonlocal place
-            value, place = f"row->{next(members)}", place + 1
-            if column.fill is None:
-                return [f"x[{place - 1}] = {value};"]
-            fill = literal(narrowed("fill", column.fill, self.dtype)[()], self.dtype)
-            return [f"x[{place - 1}] = {value} == {value} ? {value} : {fill};"]
+            value = f"row->{next(members)}"
+            filled = value if column.fill is None else f"{value} == {value} ? {value} : {say(column.fill)}"
+            return put([filled, *([f"{value} != {value}"] if column.indicator else [])])
 
-        def category(column: CategoryColumn) -> list[str]:
-            nonlocal place
-            value, begin = f"row->{next(members)}", place
-            place += len(column.levels)
-            return [f"x[{begin + code}] = {value} == {code};" for code in range(len(column.levels))]
+        def words(column: WordColumn) -> list[str]:
+            value, count = f"row->{next(members)}", len(column.levels)
+            if isinstance(column, CategoryColumn):
+                others = [f"{value} < -1 || {value} >= {count}"] if column.other else []
+                gaps = [f"{value} == -1"] if column.gap else []
+                return put([*(f"{value} == {code}" for code in range(count)), *others, *gaps])
+            lines = [", ".join(map(say, line)) for line in column.table.tolist()]
+            size, width = len(lines), column.table.shape[1]
+            table = f"static const {self.real} lines[{size}][{width}] = {{{{{'}, {'.join(lines)}}}}};"
+            code = f"{value} == -1 ? {count + 1} : {value} < 0 || {value} > {count} ? {count} : {value}"
+            return [
+                "{",
+                table,
+                f"const int line = {code};",
+                *put([f"lines[line][{k}]" for k in range(width)]),
+                "}",
+            ]
 
-        lines = [line for said in each_column(self.inputs.columns, number, category) for line in said]
+        def date(column: DateColumn) -> list[str]:
+            value, suffix = f"row->{next(members)}", "f" if self.real == "float" else ""
+            floor = f"floor{suffix}"
+            year, week = say(YEAR), say(7.0)
+            parts = {
+                "days": "day",
+                "season": f"day - {year} * {floor}(day / {year})",
+                "weekday": f"whole - {week} * {floor}(whole / {week})",
+                "hour": f"{say(24.0)} * (day - {floor}(day))",
+            }
+            day = f"const {self.real} day = {value} == {value} ? {value} : {say(column.fill)};"
+            whole = f"const {self.real} whole = {floor}(day) + {say(3.0)};"
+            said = put([parts[part] for part in column.parts])
+            flag = put([f"{value} != {value}"]) if column.indicator else []
+            return ["{", day, *([whole] if "weekday" in column.parts else []), *said, *flag, "}"]
+
+        lines = [line for said in each_column(self.inputs.columns, number, words, date) for line in said]
         head = f"static inline void {self.name}_features(const {self.name}_row *row, {self.real} *x) {{\n    "
         return head + "\n    ".join(lines) + "\n}"

@@ -19,7 +19,7 @@ from sleek.bases.formula import Formula
 from sleek.model.kernel_model import KernelModel
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.numbers import NumberOutputs
-from sleek.tables.columns import CategoryColumn, Column, NumberColumn
+from sleek.tables.columns import Column, DateColumn, NumberColumn, WordColumn
 
 T = TypeVar("T")
 AXES = (("unit", "feature"), ("unit",))  # of the numbers that a formula can speak of
@@ -178,7 +178,10 @@ def check_name(name: Any, reserved: Collection[str] = keyword.kwlist) -> str:
 
 
 def each_column(
-    columns: Iterable[Column], number: Callable[[NumberColumn], T], category: Callable[[CategoryColumn], T]
+    columns: Iterable[Column],
+    number: Callable[[NumberColumn], T],
+    words: Callable[[WordColumn], T],
+    date: Callable[[DateColumn], T],
 ) -> list[T]:
     """What to say for each column, by its kind."""
     said = []
@@ -186,8 +189,10 @@ def each_column(
         match column:
             case NumberColumn():
                 said.append(number(column))
-            case CategoryColumn():
-                said.append(category(column))
+            case WordColumn():
+                said.append(words(column))
+            case DateColumn():
+                said.append(date(column))
             case _:
                 raise ValueError(f"A column of type {type(column).__name__} cannot be exported.")
     return said

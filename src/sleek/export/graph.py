@@ -12,7 +12,7 @@ from sleek._runtime.types import AnyArray
 from sleek.bases.formula import Expression, expression
 from sleek.export.common import Choice, Numbers, PartFormula, each_column, narrowed, parts_of
 from sleek.model.kernel_model import KernelModel
-from sleek.tables.columns import Inputs
+from sleek.tables.columns import YEAR, CategoryColumn, DateColumn, Inputs, WordColumn
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,53 @@ def add_features(graph: Graph, inputs: Inputs, names: list[str], dtype: Any) -> 
         value = next(places)
         if column.fill is None:
             return value
-        fill = graph.constant(narrowed("fill", column.fill, dtype), dtype, "fill")
-        return graph.add("Where", graph.add("IsNaN", value), fill, value)
+        return filled(value, column)[0] if not column.indicator else side_by_side(*filled(value, column))
 
-    def category(column: Any) -> str:
+    def constant(value: float) -> str:
+        return graph.constant(narrowed("inputs", value, dtype), dtype, "number")
+
+    def side_by_side(*values: str) -> str:
+        return values[0] if len(values) == 1 else graph.add("Concat", *values, axis=1)
+
+    def filled(value: str, column: Any) -> tuple[str, str]:
+        gap = graph.add("IsNaN", value)
+        return graph.add("Where", gap, constant(column.fill), value), graph.add("Cast", gap, to=dtype)
+
+    def words(column: WordColumn) -> str:
+        value = next(places)
         levels = graph.constant([column.levels], object, "levels")
-        equal = graph.add("Equal", next(places), levels)
-        return graph.add("Cast", equal, to=dtype)
+        found = graph.add("Cast", graph.add("Equal", value, levels), to=dtype)
+        if isinstance(column, CategoryColumn) and not (column.gap or column.other):
+            return found
+        empty = graph.constant([[""]], object, "empty")
+        gap = graph.add("Cast", graph.add("Equal", value, empty), to=dtype)
+        axes = graph.constant([1], np.int64, "axes")
+        known = graph.add("Add", graph.add("ReduceSum", found, axes, keepdims=1), gap)
+        other = graph.add("Sub", constant(1.0), known)
+        table = graph.constant(narrowed("inputs", column.table, dtype), dtype, "table")
+        return graph.add("MatMul", side_by_side(found, other, gap), table)
 
-    return graph.add("Concat", *each_column(inputs.columns, number, category), axis=1)
+    def date(column: DateColumn) -> str:
+        day, gap = filled(next(places), column)
+
+        def within(value: str, period: float) -> str:
+            """What is left of a value after whole periods."""
+            whole = graph.add("Floor", graph.add("Div", value, constant(period)))
+            return graph.add("Sub", value, graph.add("Mul", constant(period), whole))
+
+        said = []
+        for part in column.parts:
+            if part == "season":
+                said.append(within(day, YEAR))
+            elif part == "weekday":
+                said.append(within(graph.add("Add", graph.add("Floor", day), constant(3.0)), 7.0))
+            elif part == "hour":
+                said.append(graph.add("Mul", constant(24.0), within(day, 1.0)))
+            else:
+                said.append(day)
+        return side_by_side(*said, *([gap] if column.indicator else []))
+
+    return graph.add("Concat", *each_column(inputs.columns, number, words, date), axis=1)
 
 
 def add_outputs(graph: Graph, model: KernelModel, X: str, dtype: Any) -> str:

@@ -23,7 +23,8 @@ def to_onnx(model: KernelModel, dtype: DTypeLike = "float32", name: str = "sleek
     A classifier has the outputs ``label`` (n,), 64-bit whole numbers or text, and ``scores``, (n, 1) for two
     classes and else (n, n_classes); regression has ``variable`` (n, n_outputs). The input is ``X``
     (n, n_features), or one column (n, 1) for each of the model's `inputs`: numbers with NaN for missing,
-    categories as text. Where a feature is NaN, so are the scores, and the label means nothing.
+    categories as text, empty for missing, dates as days since 1970-01-01. Where a feature is NaN, so are the
+    scores, and the label means nothing.
 
     Parameters
     ----------
@@ -48,7 +49,9 @@ def to_onnx(model: KernelModel, dtype: DTypeLike = "float32", name: str = "sleek
     if model.inputs is None:
         inputs, X = {"X": (dtype, model.n_features)}, "X"
     else:
-        kinds = each_column(model.inputs.columns, lambda _: dtype, lambda _: np.dtype(object))
+        kinds = each_column(
+            model.inputs.columns, lambda _: dtype, lambda _: np.dtype(object), lambda _: dtype
+        )
         names = [column.name for column in model.inputs.columns]
         inputs = {word: (kind, 1) for word, kind in zip(names, kinds, strict=True)}
         X = add_features(graph, model.inputs, names, dtype)

@@ -21,7 +21,7 @@ from sleek.export.common import (
     title,
 )
 from sleek.model.kernel_model import KernelModel
-from sleek.tables.columns import Inputs
+from sleek.tables.columns import CategoryColumn, DateColumn, Inputs, NumberColumn, WordColumn
 
 IMPORTS = ("exp", "tanh")
 OPERATORS: dict[str, Callable[..., str]] = {
@@ -36,11 +36,15 @@ OPERATORS: dict[str, Callable[..., str]] = {
 }
 
 # Nothing can be imported to know a decimal number by, nor NumPy's numbers.
-CONVERT = """def missing(value):
+MISSING = """def missing(value):
     return value is None or str(value == value) != "True"
-def number(value, fill):
+"""
+NUMBER = """def number(value, fill):
     return (float("nan") if fill is None else fill) if missing(value) else float(value)
-def category(value, levels):
+"""
+WORD = """def word(value):
+    if missing(value):
+        return None
     text = str(value)
     if not isinstance(value, str) and text in ("True", "False"):
         text = text.lower()
@@ -49,8 +53,42 @@ def category(value, levels):
         text = text.rstrip("0").rstrip(".") if "." in text else text
     elif hasattr(value, "is_integer") and value.is_integer():
         text = str(int(value))
-    return [float(text == level and not missing(value)) for level in levels]
-features = []"""
+    return text
+def category(text, levels, other, gap):
+    found = [float(text == level) for level in levels]
+    found += [float(text is not None and text not in levels)] * other
+    return found + [float(text is None)] * gap
+"""
+DATE = """def days(value, fill, order):
+    if missing(value):
+        return fill
+    if hasattr(value, "astype"):
+        value = value.astype("datetime64[us]").item()
+    if hasattr(value, "toordinal"):
+        shift = value.utcoffset() if hasattr(value, "utcoffset") else None
+        value = value if shift is None else value.replace(tzinfo=None) - shift
+        clock = [getattr(value, part, 0) for part in ("hour", "minute", "second", "microsecond")]
+        seconds = 3600 * clock[0] + 60 * clock[1] + clock[2] + clock[3] / 1e6
+        return value.toordinal() - 719163 + seconds / 86400
+    from datetime import date
+    day, _, clock = value.strip().replace("T", " ").partition(" ")
+    clock, zone = clock.rstrip("Z"), 0
+    for sign in "+-":
+        if sign in clock:
+            clock, _, shift = clock.partition(sign)
+            zone = (1 if sign == "+" else -1) * (3600 * int(shift[:2]) + 60 * int(shift[-2:]))
+    parts = [int(part) for part in day.replace("/", "-").replace(".", "-").split("-")]
+    found = dict(zip(order, parts))
+    scale, seconds = 3600, 0
+    for part in clock.split(":") if clock else ():
+        seconds, scale = seconds + scale * float(part), scale / 60
+    return date(found["y"], found["m"], found["d"]).toordinal() - 719163 + (seconds - zone) / 86400
+def calendar(day, parts):
+    whole = day // 1
+    said = {"days": day, "season": day - 365.2425 * (day / 365.2425 // 1),
+            "weekday": (whole + 3) % 7, "hour": 24 * (day - whole)}
+    return [float(said[part]) for part in parts]
+"""
 
 
 def to_python(model: KernelModel, name: str = "predict") -> str:
@@ -136,6 +174,7 @@ def _docstring(model: KernelModel, answer: Choice | Numbers) -> str:
             model.inputs.columns,
             lambda column: f"{column.name!r}: " + ("a number" if column.fill is None else "a number or None"),
             lambda column: f"{column.name!r}: one of {', '.join(map(repr, column.levels))}, else unknown",
+            lambda column: f"{column.name!r}: a date or datetime, text that is one, or None",
         )
     gives = model.outputs.describe()
     if isinstance(answer, Choice):
@@ -177,12 +216,35 @@ def _read(model: KernelModel) -> list[str]:
 def _convert(inputs: Inputs) -> list[str]:
     """Missing numbers filled, categories as 0 and 1, as `sleek.tables.columns.texts` defines."""
     places = iter(range(len(inputs.columns)))
-    lines = each_column(
-        inputs.columns,
-        lambda column: f"features.append(number(values[{next(places)}], {column.fill!r}))",
-        lambda column: f"features += category(values[{next(places)}], {column.levels!r})",
-    )
-    return [*CONVERT.split("\n"), *lines]
+
+    def indicated(lines: list[str], value: str, indicator: bool) -> list[str]:
+        return [*lines, *([f"features.append(float(missing({value})))"] if indicator else [])]
+
+    def number(column: NumberColumn) -> list[str]:
+        value = f"values[{next(places)}]"
+        return indicated([f"features.append(number({value}, {column.fill!r}))"], value, column.indicator)
+
+    def words(column: WordColumn) -> list[str]:
+        text = f"word(values[{next(places)}])"
+        if isinstance(column, CategoryColumn):
+            flags = f"{int(column.other)}, {int(column.gap)}"
+            return [f"features += category({text}, {column.levels!r}, {flags})"]
+        *lines, other, missing = column.table.tolist()
+        table = dict(zip((*column.levels, None), (*lines, missing), strict=True))
+        return [f"features += {table!r}.get({text}, {other!r})"]
+
+    def date(column: DateColumn) -> list[str]:
+        value = f"values[{next(places)}]"
+        days = f"days({value}, {column.fill!r}, {column.order!r})"
+        return indicated([f"features += calendar({days}, {column.parts!r})"], value, column.indicator)
+
+    lines = [line for said in each_column(inputs.columns, number, words, date) for line in said]
+    used = "\n".join(lines)
+    helpers = [MISSING]
+    helpers += [
+        text for name, text in (("number", NUMBER), ("word", WORD), ("days", DATE)) if f"{name}(" in used
+    ]
+    return [*"".join(helpers).rstrip("\n").split("\n"), "features = []", *lines]
 
 
 def _answer(answer: Choice | Numbers) -> str:

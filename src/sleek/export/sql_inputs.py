@@ -13,7 +13,7 @@ from math import isfinite
 
 from sleek.export.common import each_column
 from sleek.export.sql_text import Dialect, number_literal, quoted, text_literal
-from sleek.tables.columns import CategoryColumn, Inputs, NumberColumn, texts
+from sleek.tables.columns import YEAR, CategoryColumn, DateColumn, Inputs, NumberColumn, WordColumn, texts
 
 TRUTH = {"false": 0.0, "true": 1.0}
 
@@ -31,15 +31,22 @@ class TableColumns:
         def number(column: NumberColumn) -> list[str]:
             return [f"{real(column.name, self.dialect)} AS {self.name('c', next(places))}"]
 
-        def category(column: CategoryColumn) -> list[str]:
+        def words(column: WordColumn) -> list[str]:
             place, value = next(places), f"t.{quoted(column.name)}"
             text, own_number = self.forms(column)
             said = [f"{text.format(value)} AS {self.name('c', place)}"]
-            return said + ([f"{own_number.format(value)} AS {self.name('n', place)}"] if own_number else [])
+            if own_number is None:
+                return said
+            found = not_nan(own_number.format(value), self.dialect)
+            return [*said, f"{found} AS {self.name('n', place)}"]
 
-        return [line for said in each_column(self.columns, number, category) for line in said]
+        def date(column: DateColumn) -> list[str]:
+            days = self.dialect.days.format(f"t.{quoted(column.name)}")
+            return [f"{days} AS {self.name('c', next(places))}"]
 
-    def forms(self, column: CategoryColumn) -> tuple[str, str | None]:
+        return [line for said in each_column(self.columns, number, words, date) for line in said]
+
+    def forms(self, column: WordColumn) -> tuple[str, str | None]:
         """How the column's text and, if any level is a number, its number are found."""
         words = self.dialect
         if self.dialect.truth is not None and is_truth(column):
@@ -53,20 +60,55 @@ class TableColumns:
         """The features, of what `read` has given."""
         places = iter(range(len(self.columns)))
 
+        def flag(condition: str) -> str:
+            return f"CASE WHEN {condition} THEN {self.dialect.one} ELSE 0e0 END"
+
         def number(column: NumberColumn) -> list[str]:
             value = f"t.{self.name('c', next(places))}"
-            return [value if column.fill is None else f"COALESCE({value}, {number_literal(column.fill)})"]
+            said = value if column.fill is None else f"COALESCE({value}, {number_literal(column.fill)})"
+            return [said, *([flag(f"{value} IS NULL")] if column.indicator else [])]
 
-        def category(column: CategoryColumn) -> list[str]:
+        def words(column: WordColumn) -> list[str]:
             place = next(places)
+            is_level = [self.is_level(column, place, level) for level in column.levels]
+            if isinstance(column, CategoryColumn):
+                known = " OR ".join([self.is_gap(column, place), *is_level])
+                others = [f"CASE WHEN {known} THEN 0e0 ELSE {self.dialect.one} END"] if column.other else []
+                gaps = [flag(self.is_gap(column, place))] if column.gap else []
+                return [*map(flag, is_level), *others, *gaps]
+            conditions = [*is_level, self.is_gap(column, place)]
+            *lines, other, missing = column.table.tolist()
             return [
-                f"CASE WHEN {self.is_level(column, place, level)} THEN {self.dialect.one} ELSE 0e0 END"
-                for level in column.levels
+                "CASE "
+                + " ".join(
+                    f"WHEN {condition} THEN {number_literal(line[k])}"
+                    for condition, line in zip(conditions, [*lines, missing], strict=True)
+                )
+                + f" ELSE {number_literal(other[k])} END"
+                for k in range(len(other))
             ]
 
-        return [value for said in each_column(self.columns, number, category) for value in said]
+        def date(column: DateColumn) -> list[str]:
+            value = f"t.{self.name('c', next(places))}"
+            day = f"COALESCE({value}, {number_literal(column.fill)})"
+            year, week = number_literal(YEAR), number_literal(7.0)
+            parts = {
+                "days": day,
+                "season": f"{day} - {year} * floor({day} / {year})",
+                "weekday": f"floor({day}) + 3e0 - {week} * floor((floor({day}) + 3e0) / {week})",
+                "hour": f"24e0 * ({day} - floor({day}))",
+            }
+            said = [parts[part] for part in column.parts]
+            return [*said, *([flag(f"{value} IS NULL")] if column.indicator else [])]
 
-    def is_level(self, column: CategoryColumn, place: int, level: str) -> str:
+        return [value for said in each_column(self.columns, number, words, date) for value in said]
+
+    def is_gap(self, column: WordColumn, place: int) -> str:
+        """Whether a category has no value."""
+        empty = f"t.{self.name('c', place)} IS NULL"
+        return f"{empty} AND t.{self.name('n', place)} IS NULL" if self.forms(column)[1] else empty
+
+    def is_level(self, column: WordColumn, place: int, level: str) -> str:
         same = f"t.{self.name('c', place)} = {text_literal(level)}"
         _, has_number = self.forms(column)
         number = TRUTH[level] if has_number and is_truth(column) else level_number(level)
@@ -78,11 +120,15 @@ def real(name: str, dialect: Dialect) -> str:
 
     Columns are qualified, since SQLite takes an unknown "name" for text.
     """
-    value = f"CAST(t.{quoted(name)} AS {dialect.real})"
+    return not_nan(f"CAST(t.{quoted(name)} AS {dialect.real})", dialect)
+
+
+def not_nan(value: str, dialect: Dialect) -> str:
+    """A number, NULL if it is none."""
     return f"NULLIF({value}, CAST('NaN' AS {dialect.real}))" if dialect.has_nan else value
 
 
-def is_truth(column: CategoryColumn) -> bool:
+def is_truth(column: WordColumn) -> bool:
     """Whether all levels are truth values."""
     return set(column.levels) <= set(TRUTH)
 

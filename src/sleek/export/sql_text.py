@@ -21,7 +21,7 @@ Word = str | float  # a number stays one as long as it can, so that what is know
 class Dialect:
     """The words in which the engines differ.
 
-    The last four speak of a column {0} that may be of any type, which engines know and we do not.
+    The last five speak of a column {0} that may be of any type, which engines know and we do not.
 
     Attributes
     ----------
@@ -40,6 +40,8 @@ class Dialect:
         Its number, if it is.
     digits : str
         Its text, without idle zeros if it is a decimal number.
+    days : str
+        The days since 1970-01-01 if it is a date, or text that the engine takes for one.
     truth : str or None
         Its number, 0 or 1, where an engine has no truth values of its own.
     """
@@ -54,6 +56,7 @@ class Dialect:
     is_real: str
     number: str
     digits: str
+    days: str
     truth: str | None = None
 
 
@@ -70,6 +73,7 @@ DIALECTS = {
         number="TRY_CAST({0} AS DOUBLE)",
         digits="CASE WHEN typeof({0}) LIKE 'DECIMAL%' AND CAST({0} AS VARCHAR) LIKE '%.%' "
         "THEN rtrim(rtrim(CAST({0} AS VARCHAR), '0'), '.') ELSE CAST({0} AS VARCHAR) END COLLATE \"binary\"",
+        days="epoch(CAST({0} AS TIMESTAMP)) / 86400e0",
     ),
     # PostgreSQL raises an error where a result underflows to 0
     "postgres": Dialect(
@@ -84,6 +88,7 @@ DIALECTS = {
         number="CAST(CAST({0} AS TEXT) AS DOUBLE PRECISION)",  # truth values cannot be cast at once
         digits="CASE WHEN CAST(pg_typeof({0}) AS TEXT) = 'numeric' AND CAST({0} AS TEXT) LIKE '%.%' "
         "THEN rtrim(rtrim(CAST({0} AS TEXT), '0'), '.') ELSE CAST({0} AS TEXT) END COLLATE \"C\"",
+        days="CAST(EXTRACT(EPOCH FROM CAST({0} AS TIMESTAMP)) AS DOUBLE PRECISION) / 86400",
     ),
     "sqlite": Dialect(
         real="REAL",
@@ -96,6 +101,7 @@ DIALECTS = {
         is_real="typeof({0}) = 'real'",
         number="{0}",
         digits="CAST({0} AS TEXT) COLLATE BINARY",
+        days="julianday({0}) - 2440587.5",
         truth="CASE WHEN typeof({0}) IN ('integer', 'real') THEN {0} END",
     ),
 }

@@ -135,7 +135,7 @@ class Explanation:
 
 def explain(model: KernelModel, X: Any) -> Explanation:
     """The explanation of a row or several, in O(n·n_units·n_features) time; see `KernelModel.explain`."""
-    rows = rows_of(model, X, one_row=True).astype(np.float64, copy=False)
+    rows = rows_of(model, X, one_row=True)[:].astype(np.float64, copy=False)
     Phi = model.features(rows)
     contributions = Phi[:, :, None] * model.theta  # (n, m, k)
     outputs = contributions.sum(axis=1) + model.b

@@ -54,6 +54,9 @@ class Facts:
     variance : array of shape (n_outputs,)
         That of the encoded targets, in the target's own units: what a model that knows nothing has as error.
     expected : ExpectedError
+    typical : array of shape (n_features,) or None
+        Medians of the features, which stand for missing values to predict. A model that reads a table has
+        them in its `inputs`.
     """
 
     n_rows: int
@@ -63,10 +66,13 @@ class Facts:
     influence: FloatArray
     variance: FloatArray
     expected: ExpectedError
+    typical: FloatArray | None = None
 
     def __post_init__(self) -> None:
         for name in ARRAYS:
             object.__setattr__(self, name, frozen(getattr(self, name)))
+        if self.typical is not None:
+            object.__setattr__(self, "typical", frozen(self.typical))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -78,6 +84,7 @@ class Facts:
         return {
             "n_rows": int(self.n_rows),
             **{name: getattr(self, name).tolist() for name in ARRAYS},
+            **({} if self.typical is None else {"typical": self.typical.tolist()}),
             "expected_error": {
                 "value": expected.value,
                 "standard_error": expected.standard_error,
@@ -89,7 +96,7 @@ class Facts:
     def from_json(cls, block: Mapping[str, Any], n_features: int, n_columns: int, n_outputs: int) -> Self:
         """What `to_json` has written, checked."""
         sizes = dict(zip(ARRAYS, (n_features, n_features, n_features, n_columns, n_outputs), strict=True))
-        check_keys(block, {"n_rows", *ARRAYS, "expected_error"}, "`facts`")
+        check_keys(block, {"n_rows", *ARRAYS, "expected_error"}, "`facts`", frozenset({"typical"}))
         found = {name: array_of(block[name], f"facts.{name}", 1) for name in ARRAYS}
         for name, size in sizes.items():
             if len(found[name]) != size:
@@ -107,7 +114,10 @@ class Facts:
         )
         if min(error.value, error.standard_error) < 0:
             raise ModelFileError(f"`facts.expected_error` must not be negative, got {error}.")
-        return cls(count_of(block["n_rows"], "facts.n_rows"), expected=error, **found)
+        typical = array_of(block["typical"], "facts.typical", 1) if "typical" in block else None
+        if typical is not None and len(typical) != n_features:
+            raise ModelFileError(f"`facts.typical` must have {n_features} numbers, got {len(typical)}.")
+        return cls(count_of(block["n_rows"], "facts.n_rows"), expected=error, typical=typical, **found)
 
 
 def influence(

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sleek._runtime.types import AnyArray
+from sleek.rows.table import encoded_rows, filled
+from sleek.tables.encoded import EncodedTable
 from sleek.tables.errors import suggestion
-from sleek.tables.frames import column_names, column_of
+from sleek.tables.frames import column_names, column_of, is_frame
 
 if TYPE_CHECKING:
     from sleek.model.kernel_model import KernelModel
@@ -16,19 +18,24 @@ if TYPE_CHECKING:
 LISTED = 20  # names of features in a message
 
 
-def rows_of(model: KernelModel, X: Any, *, one_row: bool = False) -> AnyArray:
+def rows_of(model: KernelModel, X: Any, *, one_row: bool = False) -> AnyArray | EncodedTable:
     """The features (n, d), finite, of an array or a table, in the model's order; float32 stays float32.
 
     Columns of a table are found by name, whatever their order, and those that the model does not read are
-    ignored. `one_row` lets a row alone, of shape (d,), stand for a matrix of one.
+    ignored; they become features when rows are asked for. An array without names has the features, or if the
+    model reads a table and that is something else, its columns. `one_row` lets a row alone, of shape (d,),
+    stand for a matrix of one.
     """
     names = column_names(X)
-    if names is not None and model.inputs is not None:
-        return model.inputs.transform(X)  # which checks as much
+    if model.inputs is not None and (is_frame(X) or _has_columns(model, X)):
+        named = None if names is None else model.inputs.names
+        return encoded_rows(model.inputs, X, named, len(model.inputs.columns))
     rows = _numbers(model, X) if names is None else _columns(model, X, names)
     if rows.ndim not in ((1, 2) if one_row else (2,)) or rows.shape[-1] != model.n_features:
         raise ValueError(_wrong_shape(model, rows.shape, one_row))
     rows = np.atleast_2d(rows)
+    if model.facts is not None and model.facts.typical is not None and not np.isfinite(rows.sum()):
+        rows = filled(rows, model.facts.typical)
     with np.errstate(over="ignore", invalid="ignore"):
         total = rows.sum()  # finite if all are, unless it overflows: then it is worth a closer look
     if not np.isfinite(total):
@@ -36,6 +43,15 @@ def rows_of(model: KernelModel, X: Any, *, one_row: bool = False) -> AnyArray:
         if len(bad):
             raise ValueError(f"Rows must be finite, got {rows[tuple(bad[0])]} in {_place(model, *bad[0])}.")
     return rows
+
+
+def _has_columns(model: KernelModel, X: Any) -> bool:
+    """Whether an array has the columns that the model reads, and not its features."""
+    if model.inputs is None or not isinstance(X, np.ndarray) or X.ndim != 2:
+        return False
+    if X.shape[1] != len(model.inputs.columns):
+        return False
+    return bool(X.shape[1] != model.n_features or X.dtype.kind not in "fiub" or np.isnan(X).any())
 
 
 def _numbers(model: KernelModel, X: Any) -> AnyArray:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sleek.model.explanation import Explanation
     from sleek.model.facts import Facts
     from sleek.tables.columns import Inputs
+    from sleek.tables.encoded import EncodedTable
 
 MIDST_ROWS = 15  # of a block of float32 rows: their medians are a point in the midst of all,
 FAR = 10.0  # which is far from 0 beyond this many times their range
@@ -170,7 +171,7 @@ class KernelModel(Uncertain):
 
     def kernel(self, A: AnyArray, B: AnyArray) -> FloatArray:
         """The learnt low rank kernel k(a, b) = Σ_j φ_j(a) φ_j(b) for all pairs of rows."""
-        K: FloatArray = self.features(rows_of(self, A)) @ self.features(rows_of(self, B)).T
+        K: FloatArray = self.features(rows_of(self, A)[:]) @ self.features(rows_of(self, B)[:]).T
         return K
 
     def decision_function(self, X: Any, n_jobs: int = 1) -> FloatArray:
@@ -188,15 +189,16 @@ class KernelModel(Uncertain):
         """Class labels, or the predicted numbers; parameters are those of `decision_function`."""
         return self.predict_unchecked(rows_of(self, X), n_jobs)
 
-    def predict_unchecked(self, X: AnyArray, n_jobs: int = 1) -> AnyArray:
+    def predict_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> AnyArray:
         """The same for a finite float array (n, n_features), without a look at it: 10 µs for one row."""
         Y = self.outputs_unchecked(X, n_jobs)
         return self.outputs.answer(Y if self.calibration is None else self.calibration.deciding(Y))
 
-    def outputs_unchecked(self, X: AnyArray, n_jobs: int = 1) -> FloatArray:
+    def outputs_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> FloatArray:
         """The outputs (n, n_outputs) for a finite float array, without a look at it."""
         size = rows_per_block(len(X))
         if len(X) <= size:
+            X = X[:]  # a table becomes features
             if len(X) * len(self.theta) * (X.shape[1] + len(self.b)) <= ALONE:
                 return self._block_outputs(X)
             with single_threaded_blas():

@@ -51,7 +51,7 @@ class PrintedColumn:
 class View:
     """The columns that a model reads, those of most influence first, and what is known of the data."""
 
-    columns: tuple[tuple[Column, slice], ...]  # with the features that each becomes
+    columns: tuple[tuple[Column, slice], ...]  # a category with its features, or a number with its own
     facts: Facts | None
 
     @classmethod
@@ -62,11 +62,20 @@ class View:
         if model.facts is not None:
             order = np.argsort(-model.facts.influence, kind="stable").tolist()
             pairs = [pairs[i] for i in order]
-        return cls(tuple(pairs), model.facts)
+        shown = [pair for column, place in pairs for pair in shown_as(column, place)]
+        return cls(tuple(shown), model.facts)
 
     def deviation(self, feature: int) -> float:
         """The standard deviation of a feature, 0 if it is not known."""
         return 0.0 if self.facts is None else float(self.facts.deviation[feature])
+
+
+def shown_as(column: Column, place: slice) -> list[tuple[Column, slice]]:
+    """A category as it is; any other column as the numbers that it becomes."""
+    if isinstance(column, CategoryColumn):
+        return [(column, place)]
+    features = zip(column.feature_names, range(place.start, place.stop), strict=True)
+    return [(NumberColumn(name), slice(i, i + 1)) for name, i in features]
 
 
 def inputs_of(model: KernelModel) -> Inputs:
@@ -87,7 +96,7 @@ def columns_of(basis: Basis, units: Units, view: View) -> list[PrintedColumn]:
     return [
         PrintedColumn(
             plain(column.name),
-            [_extreme_levels(strengths, column.levels) for strengths in first[:, place]]
+            [_extreme_levels(strengths, column.words) for strengths in first[:, place]]
             if isinstance(column, CategoryColumn)
             else _numbers(list(arrays.values()), place.start, view.deviation(place.start)),
         )
@@ -101,7 +110,7 @@ def _(basis: DistanceBasis, units: Units, view: View) -> list[PrintedColumn]:
     return [
         PrintedColumn(
             plain(column.name),
-            [_best_levels(left, column.levels) for left in _left_by_distance(basis, units, place)]
+            [_best_levels(left, column.words) for left in _left_by_distance(basis, units, place)]
             if isinstance(column, CategoryColumn)
             else _centers(basis, units, place.start, view.deviation(place.start)),
         )
@@ -116,7 +125,7 @@ def _(basis: Box, units: Units, view: View) -> list[PrintedColumn]:
     for column, place in view.columns:
         name = plain(column.name)
         if isinstance(column, CategoryColumn):
-            cells = [_best_levels(left, column.levels) for left in _left_by_formula(basis, units, place)]
+            cells = [_best_levels(left, column.words) for left in _left_by_formula(basis, units, place)]
             said = [NOTHING if cell == NOTHING else f"{name}: {cell}" for cell in cells]
         else:
             said = _sides(units, place, name, view.facts)

@@ -20,17 +20,21 @@ from sleek.rows.rows import Rows, Run
 from sleek.rows.sorting import sorted_rows
 from sleek.rows.source import Block, RandomAccess, Source
 from sleek.rows.weights import Weighting, WeightSurvey
+from sleek.tables.columns import Inputs
+from sleek.tables.encoded import EncodedTable
 
 
 @dataclass(frozen=True, eq=False)
 class ArrayRows(Rows):
     """Checked arrays: X (n, d) of any float type, y `Labels` or floats (n, k), weights s > 0.
 
+    X may be a table that becomes features block by block.
+
     Targets are encoded and rows brought to float64, one after the other in memory, block by block: so memory
     beyond the data does not grow with the number of rows, and sums do not depend on the layout of the data.
     """
 
-    X: AnyArray
+    X: AnyArray | EncodedTable
     y: Any = None
     s: FloatArray = field(default_factory=lambda: np.empty(0))  # none at all for rows to predict
     names: tuple[str, ...] | None = None
@@ -41,18 +45,23 @@ class ArrayRows(Rows):
 
     @classmethod
     def that_count(
-        cls, X: AnyArray, y: Any, s: FloatArray, names: tuple[str, ...] | None, flat: bool
+        cls, X: AnyArray | EncodedTable, y: Any, s: FloatArray, names: tuple[str, ...] | None, flat: bool
     ) -> ArrayRows:
         """The rows of positive weight, without a copy if that is all of them."""
         counts = s > 0
         if counts.all():
             return cls(X, y, s, names, flat)
         kept = np.flatnonzero(counts)
-        return cls(X[kept], y[kept], s[kept], names, flat, numbers=kept)
+        some = X.take(kept) if isinstance(X, EncodedTable) else X[kept]
+        return cls(some, y[kept], s[kept], names, flat, numbers=kept)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         return self.names
+
+    @property
+    def inputs(self) -> Inputs | None:
+        return self.X.inputs if isinstance(self.X, EncodedTable) else None
 
     @property
     def n_features(self) -> int:
@@ -94,6 +103,8 @@ class ArrayRows(Rows):
             return total(run.workers.spread(some, range(0, len(starts), length)))
 
     def evaluate(self, function: Callable[..., AnyArray], run: Run) -> AnyArray:
+        if isinstance(self.X, EncodedTable):
+            return super().evaluate(function, run)
         return function(self.X, run.workers.n_jobs)
 
     def source(self, outputs: Outputs, weighting: Weighting, run: Run) -> ArraySource:
@@ -101,7 +112,7 @@ class ArrayRows(Rows):
         return ArraySource(self.X, self.y, s, copies, outputs, run.workers)
 
     def in_memory(self, reads: str, n_rows: int, run: Run) -> ArrayRows:
-        return self
+        return replace(self, X=self.X[:]) if isinstance(self.X, EncodedTable) else self
 
     def originals(self, numbers: IntArray, reads: str) -> tuple[IntArray, IntArray]:
         if self.inverse is None:
@@ -126,7 +137,7 @@ class ArrayRows(Rows):
         >>> rows.X.ravel(), rows.y.codes, rows.s, rows.inverse
         (array([1., 2.]), array([1, 0]), array([1., 2.]), array([1, 0, 1]))
         """
-        X, y, s = self.X, self.y, self.s
+        X, y, s = self.X[:], self.y, self.s
         targets = [y.codes] if isinstance(y, Labels) else list(y.T)
         if WeightSurvey.of(s).divisor:
             order, fresh = sorted_rows([*X.T, *targets])
@@ -148,7 +159,7 @@ class ArrayRows(Rows):
 class ArraySource(RandomAccess):
     """Arrays with weights made ready, of which any block can be had at any time."""
 
-    X: AnyArray
+    X: AnyArray | EncodedTable
     y: Any
     s: FloatArray
     copies: FloatArray

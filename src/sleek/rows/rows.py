@@ -32,6 +32,7 @@ from sleek.rows.weights import Weighting, WeightSurvey
 
 if TYPE_CHECKING:
     from sleek.rows.arrays import ArrayRows
+    from sleek.tables.columns import Inputs
 
 Progress = Callable[[int, int | None], None]
 Result = TypeVar("Result")
@@ -93,6 +94,11 @@ class Rows(ABC):
     @abstractmethod
     def n_features(self) -> int:
         """The number of features d."""
+
+    @property
+    def inputs(self) -> Inputs | None:
+        """How columns of a table became the features; None if they are numbers as they are."""
+        return None
 
     @abstractmethod
     def chunks(self, reads: str | None, features: bool) -> Iterable[RawBlock]:

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal
-from numbers import Real
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from sleek._runtime.types import AnyArray, FloatArray
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.tables.errors import TableError, suggestion
-from sleek.tables.frames import column_names, column_of
-from sleek.tables.gaps import is_missing
+from sleek.tables.frames import column_names, columns_by_name, is_frame, values_of
+from sleek.tables.reading import as_days, as_numbers, as_words
+from sleek.tables.values import Values
 
 Frame = Mapping[str, "AnyArray | Sequence[Any]"]  # column name → one value per row
-
-FREE_LEVELS = 50  # a category may always have this many levels,
-LEVEL_SHARE = 0.1  # and more if they are at most this share of the values,
-MAX_LEVELS = 500  # but never more: each level is a feature
-_DATE = re.compile(r"\d{4}([-/.])\d{1,2}\1\d{1,2}([T ].*)?|\d{1,2}([-/.])\d{1,2}\3\d{4}([T ].*)?")
+PARTS = ("days", "season", "weekday", "hour")
+YEAR = 365.2425  # days, on average
 
 
 class Column(ABC):
-    """One column of the table and the features it becomes."""
+    """One column of the table and the features it becomes.
+
+    Values are settled once, as one number per row (a number, a level's place, days), and become features when
+    a block of rows is worked on.
+    """
 
     name: str
 
@@ -37,13 +36,28 @@ class Column(ABC):
         """The names of its features."""
 
     @abstractmethod
-    def encode(self, values: AnyArray | Sequence[Any]) -> FloatArray:
+    def settle(self, values: Values) -> AnyArray:
+        """One number for each of n values, refused if it is of another kind."""
+
+    @abstractmethod
+    def features(self, settled: AnyArray) -> FloatArray:
+        """The features (n, n_features) of settled values."""
+
+    def notes(self, settled: AnyArray, values: Values) -> list[str]:
+        """What is strange about values to predict."""
+        return []
+
+    def encode(self, values: Any) -> FloatArray:
         """The features (n, n_features) of n values."""
+        return self.features(self.settle(values_of(self.name, values)))
 
 
 @dataclass(frozen=True)
 class NumberColumn(Column):
     """A number, used as it is; a missing one becomes `fill`, or is refused if `fill` is None.
+
+    With an `indicator` there is a second feature, 1 where the number is missing and else 0; `gaps` is
+    false if there were none in training.
 
     >>> NumberColumn("age", fill=40.0).encode([31, None, float("nan")])
     array([[31.], [40.], [40.]])
@@ -51,44 +65,240 @@ class NumberColumn(Column):
 
     name: str
     fill: float | None = None
+    indicator: bool = False
+    gaps: bool = True
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        return (self.name,)
+        return (self.name, *([f"{self.name} is missing"] if self.indicator else []))
 
-    def encode(self, values: AnyArray | Sequence[Any]) -> FloatArray:
-        numbers = _numbers(self.name, values)
-        gaps = np.isnan(numbers)
-        if gaps.any() and self.fill is None:
-            raise TableError(
-                f"Column {self.name!r} must not have missing values, but has {gaps.sum()}, "
-                f"the first in row {np.argmax(gaps)}."
-            )
-        return np.where(gaps, np.nan if self.fill is None else self.fill, numbers)[:, None]
+    def settle(self, values: Values) -> AnyArray:
+        numbers = as_numbers(self.name, values)
+        if self.fill is None and numbers.dtype.kind == "f":
+            gaps = np.isnan(numbers)
+            if gaps.any():
+                raise TableError(
+                    f"Column {self.name!r} must not have missing values, but has {gaps.sum()}, "
+                    f"the first in row {np.argmax(gaps)}."
+                )
+        return numbers
+
+    def features(self, settled: AnyArray) -> FloatArray:
+        return _filled(settled.astype(np.float64), self.fill, self.indicator)[0]
+
+    def notes(self, settled: AnyArray, values: Values) -> list[str]:
+        return [] if self.fill is None else _note_gaps(self, settled, f"{self.fill:.6g}")
+
+
+class WordColumn(Column):
+    """A word out of some: each level has a line of numbers in a table, and so have other words and gaps."""
+
+    levels: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def table(self) -> FloatArray:
+        """(n_levels + 2, n_features): the levels, any other word, a missing value."""
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {level: place for place, level in enumerate(self.levels)}
+
+    def settle(self, values: Values) -> IntArray:
+        """The lines of the table."""
+        coded, other = as_words(values), len(self.levels)
+        places = [self._places.get(word, other) for word in coded.values]
+        return np.asarray(coded.spread(np.array(places, dtype=np.int32), other + 1))
+
+    def features(self, settled: AnyArray) -> FloatArray:
+        return np.asarray(self.table[settled])
+
+    @property
+    @abstractmethod
+    def knows_others(self) -> bool:
+        """Whether words that are no level were there in training."""
+
+    @property
+    @abstractmethod
+    def knows_gaps(self) -> bool:
+        """Whether there were missing values in training."""
+
+    def notes(self, settled: AnyArray, values: Values) -> list[str]:
+        unknown, gaps = settled == len(self.levels), int((settled == len(self.levels) + 1).sum())
+        said = []
+        if gaps and not self.knows_gaps:
+            said = [f"column {self.name!r}: {gaps:,} missing values are no level that the model knows"]
+        if self.knows_others or not unknown.any():
+            return said
+        coded = as_words(values)
+        counts = np.bincount(coded.array[unknown], minlength=len(coded.values))
+        some = ", ".join(
+            repr(coded.values[code]) for code in np.argsort(-counts, kind="stable")[:3] if counts[code]
+        )
+        return [
+            *said,
+            f"column {self.name!r}: {int(unknown.sum()):,} rows hold what the model has never seen, such as "
+            f"{some}",
+        ]
 
 
 @dataclass(frozen=True)
-class CategoryColumn(Column):
+class CategoryColumn(WordColumn):
     """A word out of a few: one feature per level, 1 where the value is that level and else 0.
 
-    A missing value, and one that is no level, is 0 everywhere, which is different from every level.
+    A missing value is a level of its own if there was one in training (`gap`), and so are all words that are
+    no level (`other`), as rare ones are; else they are 0 everywhere, which is different from every level.
 
     >>> CategoryColumn("colour", levels=("blue", "red")).encode(["red", "green", None])
     array([[0., 1.], [0., 0.], [0., 0.]])
+    >>> CategoryColumn("colour", levels=("blue", "red"), gap=True).encode(["red", "green", None])
+    array([[0., 1., 0.], [0., 0., 0.], [0., 0., 1.]])
     """
 
     name: str
     levels: tuple[str, ...]
+    gap: bool = False
+    other: bool = False
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        return tuple(f"{self.name}={level}" for level in self.levels)
+        return (
+            *(f"{self.name}={level}" for level in self.levels),
+            *([f"{self.name} is another"] if self.other else []),
+            *([f"{self.name} is missing"] if self.gap else []),
+        )
 
-    def encode(self, values: AnyArray | Sequence[Any]) -> FloatArray:
-        place = {level: code for code, level in enumerate(self.levels)}
-        codes = np.array([-1 if text is None else place.get(text, -1) for text in texts(values)], dtype=int)
-        X: FloatArray = (codes[:, None] == np.arange(len(self.levels))).astype(np.float64)
-        return X
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What each of its features stands for."""
+        return (
+            *self.levels,
+            *(["(another)"] if self.other else []),
+            *(["(missing)"] if self.gap else []),
+        )
+
+    @cached_property
+    def table(self) -> FloatArray:
+        count = len(self.levels)
+        kept = [*range(count), *([count] if self.other else []), *([count + 1] if self.gap else [])]
+        return np.eye(count + 2)[:, kept]
+
+    @property
+    def knows_others(self) -> bool:
+        return self.other
+
+    @property
+    def knows_gaps(self) -> bool:
+        return self.gap
+
+
+@dataclass(frozen=True)
+class LevelColumn(WordColumn):
+    """A word out of many: each level is one number for each output, learnt from the targets.
+
+    >>> LevelColumn("zip", ("10115", "80331"), ((0.5,), (-0.2,)), other=(0.1,), missing=(0.0,)).encode(
+    ...     ["80331", "99999", None]
+    ... )
+    array([[-0.2], [ 0.1], [ 0. ]])
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    numbers: tuple[tuple[float, ...], ...]
+    other: tuple[float, ...]
+    missing: tuple[float, ...]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        if len(self.other) == 1:
+            return (f"level of {self.name}",)
+        return tuple(f"level of {self.name} for output {k}" for k in range(len(self.other)))
+
+    @cached_property
+    def table(self) -> FloatArray:
+        return np.array([*self.numbers, self.other, self.missing], dtype=np.float64)
+
+    @property
+    def knows_others(self) -> bool:
+        return False
+
+    @property
+    def knows_gaps(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class DateColumn(Column):
+    """A date, with or without a time: days since 1970-01-01 and parts of the calendar.
+
+    The parts are `days` themselves, the `season` (days since about New Year, 0 to 365.24), the `weekday`
+    (0 is Monday) and the `hour` (with fractions). A missing date counts as the day `fill`. Text is read with
+    the year first, or in the `order` "dmy" or "mdy".
+
+    >>> column = DateColumn("when", ("days", "weekday", "hour"), fill=0.0)
+    >>> column.encode(["1970-01-05 06:00", None])
+    array([[4.25, 0. , 6. ], [0. , 3. , 0. ]])
+    """
+
+    name: str
+    parts: tuple[str, ...]
+    fill: float
+    indicator: bool = False
+    gaps: bool = True
+    order: str = "ymd"
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        words = {"days": "days since 1970", "season": "day of the year"}
+        parts = [f"{self.name}: {words.get(part, part)}" for part in self.parts]
+        return (*parts, *([f"{self.name} is missing"] if self.indicator else []))
+
+    def settle(self, values: Values) -> AnyArray:
+        return as_days(self.name, values, self.order)
+
+    def features(self, settled: AnyArray) -> FloatArray:
+        filled, gaps = _filled(settled.astype(np.float64), self.fill, False)
+        days = filled[:, 0]
+        columns = [calendar_part(part, days) for part in self.parts]
+        return np.stack([*columns, *([gaps.astype(np.float64)] if self.indicator else [])], axis=1)
+
+    def notes(self, settled: AnyArray, values: Values) -> list[str]:
+        return _note_gaps(self, settled, str(np.datetime64(int(np.floor(self.fill)), "D")))
+
+
+def calendar_part(part: str, days: FloatArray) -> FloatArray:
+    """A part of the calendar for days since 1970-01-01, which was a Thursday.
+
+    >>> calendar_part("weekday", np.array([0.5, 4.0])), calendar_part("hour", np.array([0.5]))
+    (array([3., 0.]), array([12.]))
+    """
+    whole = np.floor(days)
+    match part:
+        case "season":
+            return np.asarray(days - YEAR * np.floor(days / YEAR))
+        case "weekday":
+            return np.asarray(whole + 3.0 - 7.0 * np.floor((whole + 3.0) / 7.0))
+        case "hour":
+            return np.asarray(24.0 * (days - whole))
+    return days
+
+
+def _filled(numbers: FloatArray, fill: float | None, indicator: bool) -> tuple[FloatArray, AnyArray]:
+    """Numbers as a feature, filled, perhaps where they were missing as a second one; and where that is."""
+    gaps = np.isnan(numbers)
+    if fill is not None:
+        numbers = np.where(gaps, fill, numbers)
+    if indicator:
+        return np.stack([numbers, gaps.astype(np.float64)], axis=1), gaps
+    return numbers[:, None], gaps
+
+
+def _note_gaps(column: NumberColumn | DateColumn, settled: AnyArray, fill: str) -> list[str]:
+    if column.gaps or settled.dtype.kind != "f":
+        return []
+    gaps = int(np.isnan(settled).sum())
+    said = f"column {column.name!r}: {gaps:,} missing values, of which training had none, are taken as {fill}"
+    return [said] if gaps else []
 
 
 @dataclass(frozen=True)
@@ -97,26 +307,32 @@ class Inputs:
 
     Attributes
     ----------
-    columns : tuple of NumberColumn or CategoryColumn
+    columns : tuple of Column
+        `NumberColumn`, `CategoryColumn`, `LevelColumn` or `DateColumn`.
 
     Examples
     --------
-    >>> table = {"age": [31, None, 52], "colour": ["red", "blue", None]}
+    >>> table = {"age": [31, None, 52], "colour": ["red", "blue", "red"]}
     >>> inputs = Inputs.learn(table)
     >>> inputs.feature_names
     ('age', 'colour=blue', 'colour=red')
     >>> inputs.transform(table)
-    array([[31. ,  0. ,  1. ], [41.5,  1. ,  0. ], [52. ,  0. ,  0. ]])
+    array([[31. ,  0. ,  1. ], [41.5,  1. ,  0. ], [52. ,  0. ,  1. ]])
     """
 
     columns: tuple[Column, ...]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' own names."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
     def feature_names(self) -> tuple[str, ...]:
         """A number's own name; ``column=level`` for each level of a category."""
         return tuple(name for column in self.columns for name in column.feature_names)
 
-    @property
+    @cached_property
     def places(self) -> list[slice]:
         """Which features each column becomes."""
         ends = np.cumsum([len(column.feature_names) for column in self.columns]).tolist()
@@ -127,156 +343,66 @@ class Inputs:
 
     @classmethod
     def learn(cls, table: Frame, *, categories: Collection[str] = ()) -> Inputs:
-        """Decide for each column whether it is a number or a category, and learn medians and levels.
+        """Decide for each column what it is, and learn medians and levels.
 
         Numbers are numbers, whose missing values become the column's median; text and truth values are
-        categories. Dates, columns without a single value, and text that is different in almost every row are
-        refused, all of them in one sentence each.
+        categories, whose gaps are a level of their own; dates are dates. Columns without a single value, and
+        text that is different in almost every row, are refused, all of them in one sentence each.
 
         Parameters
         ----------
         table : mapping from column name to 1D array or list
-            A pandas data frame will do. Missing values are None or NaN.
+            A data frame of pandas, polars or pyarrow will do. Missing values are None or NaN.
         categories : names of columns
             Taken as categories even if they hold numbers, such as codes.
         """
-        columns, refusals = [], []
-        for name in column_names(table) or []:
-            try:
-                columns.append(_learn_column(name, column_of(table, name), name in categories))
-            except TableError as refusal:
-                refusals.append(str(refusal))
-        if refusals:
-            raise TableError("\n".join(refusals))
-        return cls(tuple(columns))
+        from sleek.tables.learning import learn_columns
 
-    def transform(self, table: Frame) -> FloatArray:
-        """X (n, n_features): the features of the rows; columns that the model does not read are ignored."""
-        names = column_names(table) or []
+        learnt = learn_columns(columns_by_name(table), categories)
+        if learnt.left_out:
+            raise TableError("\n".join(learnt.left_out.values()))
+        return learnt.inputs
+
+    def find(self, table: Any) -> dict[str, Values]:
+        """The columns of a table that are read: by name, or those of an array by place."""
+        if not is_frame(table):
+            array = np.asarray(table)
+            if array.ndim != 2 or array.shape[1] != len(self.columns):
+                raise TableError(
+                    f"A table without names must have the {len(self.columns)} columns "
+                    f"{', '.join(map(repr, self.names))}, got shape {array.shape}."
+                )
+            return {name: values_of(name, array[:, i]) for i, name in enumerate(self.names)}
+        names = column_names(table)
+        if names is None:
+            table = columns_by_name(table)
+            names = list(table)
         there = set(names)
-        absent = [column.name for column in self.columns if column.name not in there]
+        absent = [name for name in self.names if name not in there]
         if absent:
             hint = suggestion(absent[0], names)
             raise TableError(f"The table has no column {', '.join(map(repr, absent))}.{hint}")
-        values = {column.name: column_of(table, column.name) for column in self.columns}
+        values = {name: values_of(name, table[name]) for name in self.names}
         lengths = {name: len(array) for name, array in values.items()}
         if len(set(lengths.values())) > 1:
             raise TableError(f"All columns must be of one length, got {lengths}.")
-        X = np.empty((next(iter(lengths.values()), 0), len(self.feature_names)))
+        return values
+
+    def transform(self, table: Any) -> FloatArray:
+        """X (n, n_features): the features of the rows; columns that the model does not read are ignored."""
+        values = self.find(table)
+        X = np.empty((len(next(iter(values.values()), ())), len(self.feature_names)))
         for column, place in zip(self.columns, self.places, strict=True):
             X[:, place] = column.encode(values[column.name])
         return X
 
 
-def texts(values: AnyArray | Sequence[Any]) -> list[str | None]:
+def texts(values: Any) -> list[str | None]:
     """Values as levels: None for missing ones, whole numbers without a decimal point, true and false.
 
+    >>> from decimal import Decimal
     >>> texts(["red", None, 1.0, 2.5, True, Decimal("1.00")])
     ['red', None, '1', '2.5', 'true', '1']
     """
-    return [None if is_missing(value) else _text(value) for value in _array(values).tolist()]
-
-
-def are_dates(words: Sequence[str]) -> bool:
-    """Whether all words, at least one, are written like a date, with or without a time.
-
-    >>> are_dates(["2024-01-31", "31.1.2024 12:00"]), are_dates(["1.2.3"])
-    (True, False)
-    """
-    return bool(words) and all(_DATE.fullmatch(word) for word in words)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool | np.bool_):
-        return str(value).lower()
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    if isinstance(value, Decimal):  # 1.00 is 1 whatever the scale of its column
-        digits = format(value, "f")
-        return digits.rstrip("0").rstrip(".") if "." in digits else digits
-    return str(value)
-
-
-def _learn_column(name: str, values: AnyArray | Sequence[Any], as_category: bool) -> Column:
-    array = _array(values)
-    if array.ndim != 1:
-        raise TableError(f"Column {name!r} must be one value per row, got {array.ndim} dimensions.")
-    if array.dtype.kind in "Mm":
-        raise TableError(_dates(name, array[0]))
-    if array.dtype.kind in "iuf" and not as_category:
-        return _learn_number(name, array)
-    present = [value for value in array.tolist() if not is_missing(value)]
-    if not present:
-        raise TableError(_no_value(name))
-    if isinstance(present[0], date):
-        raise TableError(_dates(name, present[0]))
-    if as_category or all(isinstance(value, str | bool | np.bool_) for value in present):
-        return _learn_category(name, [_text(value) for value in present])
-    strange = [value for value in present if not _is_number(value)]
-    if not strange:
-        return _learn_number(name, array)
-    numbers = [value for value in present if _is_number(value)]
-    got = f"{strange[0]!r} and {numbers[0]!r}" if numbers else f"{strange[0]!r}"
-    raise TableError(f"Column {name!r} must hold either numbers or text, got {got}.")
-
-
-def _learn_number(name: str, values: AnyArray) -> NumberColumn:
-    numbers = _numbers(name, values)
-    if np.isnan(numbers).all():
-        raise TableError(_no_value(name))
-    return NumberColumn(name, float(np.nanmedian(numbers)))
-
-
-def _learn_category(name: str, present: list[str]) -> CategoryColumn:
-    levels = sorted(set(present))
-    if are_dates(levels):
-        raise TableError(_dates(name, levels[0]))
-    if len(levels) > FREE_LEVELS and (len(levels) > LEVEL_SHARE * len(present) or len(levels) > MAX_LEVELS):
-        raise TableError(
-            f"Column {name!r} has {len(levels)} different texts in {len(present)} rows "
-            f"({levels[0]!r}, {levels[1]!r}, …), too many for a category: leave it out or group them."
-        )
-    return CategoryColumn(name, tuple(levels))
-
-
-def _numbers(name: str, values: AnyArray | Sequence[Any]) -> FloatArray:
-    """Values as float64 with NaN where one is missing; refused if one is text or infinite."""
-    array = _array(values)
-    if array.dtype.kind in "iuf":
-        numbers: FloatArray = array.astype(np.float64)
-    else:
-        items = enumerate(array.tolist())
-        numbers = np.array([_number(name, row, value) for row, value in items], dtype=np.float64)
-    infinite = np.isinf(numbers)
-    if infinite.any():
-        row = int(np.argmax(infinite))
-        raise TableError(f"Column {name!r} must hold finite numbers, got {numbers[row]} in row {row}.")
-    return numbers
-
-
-def _number(name: str, row: int, value: Any) -> float:
-    if is_missing(value):
-        return np.nan
-    if not _is_number(value):
-        raise TableError(f"Column {name!r} must hold numbers, got {value!r} in row {row}.")
-    return float(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_)
-
-
-def _array(values: AnyArray | Sequence[Any]) -> AnyArray:
-    """Values as an array, without the common type that NumPy would find for a list of mixed ones."""
-    return np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
-
-
-def _no_value(name: str) -> str:
-    return f"Column {name!r} has no value in any row: leave it out."
-
-
-def _dates(name: str, value: Any) -> str:
-    return (
-        f"Column {name!r} holds dates ({str(value)!r}): leave it out, or turn it into numbers such as "
-        "days since an event, month or hour."
-    )
+    coded = as_words(values_of("", values))
+    return [None if code < 0 else coded.values[code] for code in coded.array.tolist()]

@@ -10,15 +10,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.tables.columns import FREE_LEVELS
 from sleek.tables.errors import TableError
 from sleek.tables.gaps import MISSING_WORDS
+from sleek.tables.rules import FREE_LEVELS, NUMBER_SHARE
 from sleek.tables.table import Table
 
 DELIMITERS = ",;\t|"
 CHUNK_ROWS = 10_000
 SEPARATOR = "\0"  # between values in memory; a file that holds it is refused
-NUMBER_SHARE = 0.9  # a column with so many numbers, many of them different, is not a category
 
 
 class CsvTable(Table):

@@ -10,6 +10,10 @@ class TableError(ValueError):
     """A table does not hold what is needed; the text says where, and what to do."""
 
 
+class UselessColumnError(TableError):
+    """A column has nothing that a model could learn from: an id, free text, no value at all."""
+
+
 class UnusableColumnsError(TableError):
     """Some columns of a table cannot be learnt from; `reasons` has a sentence for each of them by name."""
 

@@ -1,4 +1,4 @@
-"""Data frames of any make: pandas, polars, Arrow tables, dictionaries of columns."""
+"""Data frames of any make: pandas, polars, Arrow tables, dictionaries of columns, and bare arrays."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.types import AnyArray
+from sleek.tables.errors import TableError
+from sleek.tables.values import Coded, Dates, Numbers, Values, days_of, factorized
 
 
 def column_names(table: Any) -> list[str] | None:
@@ -16,15 +18,53 @@ def column_names(table: Any) -> list[str] | None:
     >>> column_names({"a": [1], "b": [2]}), column_names(np.zeros((1, 2)))
     (['a', 'b'], None)
     """
+    names = _labels(table)
+    return names if names is not None and all(isinstance(name, str) for name in names) else None
+
+
+def is_frame(table: Any) -> bool:
+    """Whether it has columns, whatever they are called."""
+    return _labels(table) is not None
+
+
+def _labels(table: Any) -> list[Any] | None:
     if isinstance(table, Mapping):
-        names = list(table)
-    elif hasattr(table, "column_names"):  # an Arrow table
-        names = list(table.column_names)
-    elif hasattr(table, "columns") and hasattr(table, "__getitem__"):
-        names = list(table.columns)
-    else:
-        return None
-    return names if all(isinstance(name, str) for name in names) else None
+        return list(table)
+    if hasattr(table, "column_names"):  # an Arrow table
+        return list(table.column_names)
+    if hasattr(table, "columns") and hasattr(table, "__getitem__"):
+        return list(table.columns)
+    return None
+
+
+def place_names(count: int) -> list[str]:
+    """What columns without names are called: by their places."""
+    return [f"x{place}" for place in range(count)]
+
+
+def columns_by_name(table: Any) -> dict[str, Values]:
+    """All columns of a frame or array; those without names are x0, x1, …
+
+    >>> columns_by_name(np.array([[1.0, 2.0]]))["x1"].array
+    array([2.])
+    """
+    labels = _labels(table)
+    if labels is None:
+        array = np.asarray(table)
+        if array.ndim != 2:
+            raise TableError(f"A table must have two dimensions, got {array.ndim}.")
+        return {name: values_of(name, array[:, i]) for i, name in enumerate(place_names(array.shape[1]))}
+    names = column_names(table)
+    if names is None:
+        names = place_names(len(labels))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TableError(f"Columns must have different names, but several are called {twice!r}.")
+    found = {name: values_of(name, table[label]) for name, label in zip(names, labels, strict=True)}
+    lengths = {name: len(values) for name, values in found.items()}
+    if len(set(lengths.values())) > 1:
+        raise TableError(f"All columns must be of one length, got {lengths}.")
+    return found
 
 
 def column_of(table: Any, name: str) -> AnyArray:
@@ -35,3 +75,162 @@ def column_of(table: Any, name: str) -> AnyArray:
     if hasattr(values, "to_pylist"):  # Arrow
         return np.asarray(values.to_pylist(), dtype=object) if values.null_count else np.asarray(values)
     return np.asarray(values)
+
+
+def values_of(name: str, column: Any) -> Values:
+    """One column of whatever kind as `Values`."""
+    if isinstance(column, Values):
+        return column
+    if isinstance(column, list | tuple):
+        return _of_objects(name, column)
+    module = type(column).__module__.partition(".")[0]
+    if module == "pandas":
+        return _of_pandas(name, column)
+    if module == "polars":
+        return _of_polars(name, column)
+    if module == "pyarrow":
+        return of_arrow(name, column)
+    return _of_array(name, np.asarray(column))
+
+
+def _of_array(name: str, array: AnyArray) -> Values:
+    if array.ndim != 1:
+        raise TableError(f"Column {name!r} must be one value per row, got {array.ndim} dimensions.")
+    match array.dtype.kind:
+        case "i" | "u" | "f":
+            return Numbers(array)
+        case "b":
+            return Coded(array.astype(np.int32), [False, True])
+        case "M":
+            return Dates(days_of(array))
+        case "m":
+            return Numbers(_seconds(array))
+        case "U":
+            return _of_objects(name, array.tolist())
+    return _of_objects(name, array)
+
+
+def _seconds(durations: AnyArray) -> AnyArray:
+    """Durations as seconds, NaN where one is missing."""
+    seconds = durations.astype("timedelta64[us]").astype(np.int64) / 1e6
+    seconds[np.isnat(durations)] = np.nan
+    return seconds
+
+
+def _of_objects(name: str, values: Any) -> Values:
+    """Python's objects: dates are dates, numbers numbers, and anything else codes."""
+    return _sorted_out(name, factorized(values))
+
+
+def _sorted_out(name: str, coded: Coded) -> Values:
+    from datetime import date, timedelta
+
+    values = coded.values
+    if values and all(isinstance(value, date) for value in values):
+        return Dates(coded.spread(_instants(name, values), np.nan))
+    if values and all(isinstance(value, timedelta) for value in values):
+        return Numbers(coded.spread(np.array([value.total_seconds() for value in values]), np.nan))
+    return coded
+
+
+def _instants(name: str, values: list[Any]) -> AnyArray:
+    """Dates and datetimes of Python as days; a time zone counts."""
+    from datetime import UTC, datetime
+
+    plain = [
+        value.astimezone(UTC).replace(tzinfo=None)
+        if isinstance(value, datetime) and value.tzinfo is not None
+        else value
+        for value in values
+    ]
+    try:
+        return days_of(np.array(plain, dtype="datetime64[us]"))
+    except (ValueError, TypeError, OverflowError):
+        raise TableError(f"Column {name!r} holds dates that cannot be read, such as {values[0]!r}.") from None
+
+
+def _of_pandas(name: str, series: Any) -> Values:
+    if getattr(series, "ndim", 1) != 1:
+        raise TableError(f"Column {name!r} must be one value per row, got {series.ndim} dimensions.")
+    dtype = series.dtype
+    kind = getattr(dtype, "kind", "O")
+    if hasattr(series, "cat"):
+        return _sorted_out(name, Coded(series.cat.codes.to_numpy(np.int32), series.cat.categories.tolist()))
+    if kind in "iuf":
+        plain = isinstance(dtype, np.dtype)
+        return Numbers(series.to_numpy() if plain else series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind == "M":
+        return Dates(days_of(series.to_numpy(dtype="datetime64[us]")))
+    if kind == "m":
+        return Numbers(_seconds(series.to_numpy(dtype="timedelta64[us]")))
+    if type(dtype).__name__ == "PeriodDtype":
+        return Dates(days_of(series.dt.to_timestamp().to_numpy(dtype="datetime64[us]")))
+    if isinstance(dtype, np.dtype) and kind == "O" and not _is_text(series):
+        return _of_objects(name, series.tolist())
+    codes, values = series.factorize()
+    return _sorted_out(name, Coded(np.asarray(codes, dtype=np.int32), list(values)))
+
+
+def _is_text(series: Any) -> bool:
+    """Whether all values are text or missing, by what pandas finds."""
+    from pandas.api.types import infer_dtype
+
+    return bool(infer_dtype(series, skipna=True) == "string")
+
+
+def _of_polars(name: str, series: Any) -> Values:
+    dtype = series.dtype
+    if str(dtype).startswith("Decimal"):
+        series, dtype = series.cast(str), None
+        return _numbers_of_text(series.to_list())
+    if dtype.is_numeric() or (dtype.is_temporal() and str(dtype) != "Time"):
+        return _of_array(name, series.to_numpy())
+    return _of_objects(name, series.to_list())
+
+
+def _numbers_of_text(texts: list[str | None]) -> Numbers:
+    return Numbers(np.array([np.nan if text is None else float(text) for text in texts]))
+
+
+def of_arrow(name: str, column: Any) -> Values:
+    """An Arrow array or chunked array."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+        if isinstance(column, pa.ChunkedArray):  # several chunks of a dictionary, or none at all
+            column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    kind = column.type
+    if types.is_null(kind):
+        return Numbers(np.full(len(column), np.nan))
+    if types.is_decimal(kind):  # through its digits: Arrow's own conversion is off by one bit now and then
+        column, kind = column.cast(pa.string()).cast(pa.float64()), pa.float64()
+    if types.is_integer(kind) or types.is_floating(kind):
+        if column.null_count and not types.is_floating(kind):
+            column = column.cast(pa.float64(), safe=False)
+        return Numbers(np.asarray(column.to_numpy(zero_copy_only=False)))
+    if types.is_date(kind) or types.is_timestamp(kind):
+        column = column.cast(pa.timestamp("us", tz=getattr(kind, "tz", None)), safe=False)
+        return Dates(days_of(_instants_of_arrow(column)))
+    if types.is_duration(kind):
+        return Numbers(_seconds(np.asarray(column.to_numpy(zero_copy_only=False))))
+    if types.is_time(kind):
+        ticks = column.cast(pa.time64("us"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
+        return Numbers(np.asarray(ticks.to_numpy(zero_copy_only=False)) / 1e6)
+    if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
+        return _of_objects(name, column.to_pylist())
+    if not types.is_dictionary(kind):
+        column = column.dictionary_encode()
+    codes = column.indices.cast(pa.int32())
+    codes = codes.fill_null(-1) if codes.null_count else codes
+    return _sorted_out(name, Coded(codes.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()))
+
+
+def _instants_of_arrow(column: Any) -> AnyArray:
+    import pyarrow as pa
+
+    ticks = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    instants: AnyArray = np.array(ticks).astype("datetime64[us]")
+    instants[column.is_null().to_numpy(zero_copy_only=False)] = np.datetime64("NaT")
+    return instants

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.tables.columns import CategoryColumn, Column, Inputs, NumberColumn
+from sleek.tables.columns import Column, Inputs, NumberColumn, WordColumn
 from sleek.tables.errors import TableError, UnusableColumnsError
+from sleek.tables.frames import values_of
 from sleek.tables.table import Table
 
 COMMONEST = 3  # values in a note about those never seen
@@ -55,12 +56,15 @@ def features_of(table: Table, inputs: Inputs) -> tuple[FloatArray, list[str]]:
     notes = list(table.notes)
     for column in inputs.columns:
         match column:
-            case CategoryColumn(name, levels):
-                columns[name] = words = table.words(name)
-                notes += note_unknown(name, (word for word in words if word is not None), levels)
             case NumberColumn(name, fill):
                 columns[name] = numbers = table.numbers(name)
                 notes += _note_gaps(table, name, fill, np.flatnonzero(np.isnan(numbers)))
+            case WordColumn(name=name):
+                columns[name] = table.words(name)
+                values = values_of(name, columns[name])
+                notes += column.notes(column.settle(values), values)
+            case _:
+                columns[column.name] = table.values(column.name)
     return inputs.transform(columns), notes
 
 

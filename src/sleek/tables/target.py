@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sleek._runtime.types import AnyArray, IntArray
-from sleek.tables.columns import are_dates, texts
+from sleek.tables.columns import texts
 from sleek.tables.errors import TableError
+from sleek.tables.reading import date_order
 from sleek.tables.table import Table
 
 MOST_CLASSES = 20  # different whole numbers that are taken as class labels
@@ -35,7 +36,7 @@ def learn_target(table: Table, name: str, task: str | None) -> Target:
     to predict; `task` overrules that.
     """
     values = table.numbers(name) if task == REGRESSION else table.values(name)
-    if values.dtype.kind in "Mm" or (values.dtype.kind == "O" and are_dates(_present(values))):
+    if values.dtype.kind in "Mm" or (values.dtype.kind == "O" and date_order(_present(values)) is not None):
         raise TableError(f"{table.source}: the target {name!r} holds dates: a number or a class is needed.")
     if values.dtype.kind != "f":
         return _checked(table, name, _words(table, name))
