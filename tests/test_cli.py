@@ -30,7 +30,6 @@ from sleek.bases import known_bases
 from sleek.cli.commands import app
 from sleek.cli.options import BasisName
 from sleek.datasets import make_ripley
-from sleek.tables.columns import Inputs
 
 SMALL = ("--units", "4", "--basis", "gaussian_rbf", "--jobs", "1")
 
@@ -105,11 +104,10 @@ def test_fit_is_what_the_library_does(folder, tmp_path):
         tmp_path / "m.json",
     )
     frame = pd.read_csv(folder / "data.csv")
-    inputs = Inputs.learn(frame[["age", "colour"]])
     estimator = sleek.LowRankLSSVC(4, basis="gaussian_rbf", random_state=0)
-    estimator.fit(inputs.transform(frame), frame["species"])
+    estimator.fit(frame[["age", "colour"]], frame["species"])
     model = sleek.load(tmp_path / "m.json")
-    assert model.inputs == inputs
+    assert model.inputs == estimator.model_.inputs
     np.testing.assert_array_equal(model.theta, estimator.model_.theta)
     assert model.outputs.classes.tolist() == ["cat", "dog", "eel"]
     assert model.metadata == {"target": "species"}
@@ -122,7 +120,7 @@ def test_fit_is_what_the_library_does(folder, tmp_path):
     shares = frame["species"].value_counts(normalize=True)
     assert (told["baseline"], told["baseline_error"]) == (shares.index[0], pytest.approx(1 - shares.iloc[0]))
     assert report["parts"] == [{"basis": "gaussian_rbf", "units": 4}]
-    expected = {"task": "classification", "rows": 160, "columns": 2, "features": 4, "units": 4, "notes": []}
+    expected = {"task": "classification", "rows": 160, "columns": 2, "features": 5, "units": 4}
     assert {key: report[key] for key in expected} == expected
     assert report["bytes"] == (tmp_path / "m.json").stat().st_size
 
@@ -245,7 +243,7 @@ def test_rows_without_a_target_are_left_out(folder, tmp_path):
     frame.to_csv(tmp_path / "gaps.csv", index=False)
     report = report_of("fit", tmp_path / "gaps.csv", "-t", "price", "--columns", "age,colour", *SMALL)
     assert report["rows"] == 120
-    assert report["notes"] == ["40 rows without a value of 'price' are left out"]
+    assert "40 rows without a value of 'price' are left out" in report["notes"]
 
 
 @pytest.mark.parametrize(("target", "error"), [("species", "error"), ("price", "rmse")])
@@ -303,7 +301,7 @@ def test_codes_as_categories(folder):
 def test_a_column_that_counts_the_rows_is_noted(folder, tmp_path):
     pd.read_csv(folder / "data.csv")[["age", "price"]].rename_axis("row").to_csv(tmp_path / "counted.csv")
     notes = report_of("fit", tmp_path / "counted.csv", "-t", "price", *SMALL)["notes"]
-    assert notes == ["column 'row' only counts the rows: --drop it unless new rows have it in the same sense"]
+    assert "column 'row' only counts the rows: --drop it unless new rows have it in the same sense" in notes
 
 
 def test_influence_is_that_of_the_columns(folder):

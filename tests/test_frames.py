@@ -152,7 +152,7 @@ def test_a_table_of_nothing_but_ids_is_refused():
 
 def test_what_was_never_seen_is_counted(fitted):
     new = people(seed=1, n=3)[0].assign(city=["Bonn", "Rome", "Rome"], children=[1.0, np.nan, 2.0])
-    said = r"'city': 2 rows hold what the model has never seen, such as 'Rome'\.\n.*'children': 1 missing values,"
+    said = r"'city': 2 rows hold what .* has never seen, such as 'Rome'\.\n.*'children': 1 missing values,"
     with pytest.warns(UserWarning, match=said):
         first = fitted.predict(new)
     with pytest.warns(UserWarning, match=said):
@@ -218,7 +218,7 @@ def test_codes_are_categories_if_they_are_named():
         assert isinstance(model.model_.inputs.columns[0], CategoryColumn)
         assert model.model_.inputs.columns[0].levels == tuple("012345")
         assert model.score(form, y) > 0.99
-    with pytest.raises(ValueError, match="`categorical_features` must be names or places.* got 'cod'"):
+    with pytest.raises(ValueError, match=r"`categorical_features` must be names or places.* got 'cod'"):
         LowRankLSSVR(categorical_features=["cod"]).fit(pd.DataFrame(X, columns=names), y)
     with pytest.raises(ValueError, match="got 1 truth values for 2 columns"):
         LowRankLSSVR(categorical_features=[True]).fit(X, y)

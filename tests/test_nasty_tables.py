@@ -351,14 +351,14 @@ def test_float32_rows_of_any_scale_are_those_of_float64(scale):
 # ---- sentences
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
 def test_a_value_that_is_not_finite_is_named_at_every_door(value, tmp_path):
     made, model = fitted("offsets_of_1e15")
     bad = rows_of(made).copy()
     bad[7, 1] = value
     name = re.escape(repr(NAMES[1]))
     frame = pd.DataFrame(bad, columns=NAMES[:3])
-    whole = "NaN" if np.isnan(value) else "infinity"
+    whole = "infinity"
     sentence = f"Input X contains {whole}: feature number 1 is {value} in row 7"
     for door in (lambda X: clone(model).fit(X, made.y), model.predict):
         with pytest.raises(ValueError, match=sentence):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -121,19 +119,6 @@ def fields(text: str) -> list[str]:
 def names(text: str | None) -> tuple[str, ...]:
     """The names of columns in an option, none without it."""
     return () if text is None else tuple(fields(text))
-
-
-def as_option(option: str, columns: Iterable[str]) -> str:
-    """An option that names columns, to be pasted into a shell: the inverse of `names`.
-
-    >>> print(as_option("--drop", ["id", "last, first"]))
-    --drop 'id,"last, first"'
-    """
-    quoted = (
-        '"' + name.replace('"', '""') + '"' if name != name.strip() or set(name) & set('",\n\r') else name
-        for name in columns
-    )
-    return f"{option} {shlex.quote(','.join(quoted))}"
 
 
 def check_numbers(jobs: int, test: float | None) -> None:

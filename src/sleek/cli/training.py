@@ -17,17 +17,17 @@ from sleek import LowRankLSSVC, LowRankLSSVR
 from sleek._runtime.progress import Display
 from sleek._runtime.types import FloatArray, IntArray
 from sleek.cli.errors import InputError, blaming
-from sleek.cli.options import as_option
-from sleek.fit import policy
-from sleek.model.facts import influence
 from sleek.model.kernel_model import KernelModel
 from sleek.outputs.labels import Labels
 from sleek.report.expected import baseline, expected_error
 from sleek.report.scores import scores_of
 from sleek.rows.arrays import ArrayRows
+from sleek.rows.table import targets_of
 from sleek.tables.columns import Inputs
-from sleek.tables.errors import UnusableColumnsError
-from sleek.tables.inputs import counting_columns, learn_inputs, weights_of
+from sleek.tables.encoded import EncodedTable
+from sleek.tables.errors import TableError
+from sleek.tables.inputs import column_values, counting_columns, weights_of
+from sleek.tables.learning import learn_columns
 from sleek.tables.table import Table
 from sleek.tables.target import CLASSIFICATION, Target, learn_target
 
@@ -73,21 +73,30 @@ def train(table: Table, choices: Choices, display: Display) -> FitReport:
     kept, held = _split(everything, choices)
     kept = kept[weights[kept] > 0]  # medians and levels are not learnt from rows of no weight either
     target, s = everything.take(kept), weights[kept]
+    columns = column_values(table, names, choices.categories)
+    y = Labels.of(target.y) if target.task == CLASSIFICATION else target.y[:, None]
+    some = {name: values.take(target.rows) for name, values in columns.items()}
     try:
-        columns, inputs = learn_inputs(table, names, target.rows, choices.categories)
-    except UnusableColumnsError as error:
+        learnt = learn_columns(some, choices.categories, targets_of(y), s)
+    except TableError as error:
+        raise InputError(f"{table.source} has columns that cannot be used:\n{error}") from None
+    inputs = learnt.inputs
+    if not inputs.columns:
         raise InputError(
-            f"{error}\nTo leave out what is of no use: {as_option('--drop', error.reasons)}"
-        ) from None
+            "\n".join([f"{table.source} has no column left to learn from.", *learnt.left_out.values()])
+        )
+    notes += learnt.notes + [
+        f"{text[0].lower()}{text[1:]} It is left out" for text in learnt.left_out.values()
+    ]
     notes += [
         f"column {name!r} only counts the rows: --drop it unless new rows have it in the same sense"
         for name in counting_columns(columns)
     ]
-    X = inputs.transform({name: values[target.rows] for name, values in columns.items()})
+    X = EncodedTable.of(inputs, some, learnt.by_fold, learnt.folds)
     display(f"fitting {len(X):,} rows × {X.shape[1]:,} features")
     if choices.verbose:
         display.close()  # the fit has its own to say
-    model, heard = _fit(X, target, s, inputs, table, choices)
+    model, heard = _fit(X, y, target, s, inputs, table, choices)
     values = {
         "task": target.task,
         "target": choices.target,
@@ -103,7 +112,7 @@ def train(table: Table, choices: Choices, display: Display) -> FitReport:
         values["expected"] = expected_error(model.outputs, model.facts) | baseline(model.outputs, target.y, s)
     if len(held):
         test = everything.take(held)
-        X_test = inputs.transform({name: values[test.rows] for name, values in columns.items()})
+        X_test = EncodedTable.of(inputs, {name: values.take(test.rows) for name, values in columns.items()})
         own = weights[held] if choices.weight else None
         if own is not None and not own.any():
             raise InputError(f"--test: all rows held out have weight 0 in column {choices.weight!r}.")
@@ -142,7 +151,7 @@ def _split(target: Target, choices: Choices) -> tuple[IntArray, IntArray]:
 
 
 def _fit(
-    X: FloatArray, target: Target, s: FloatArray, inputs: Inputs, table: Table, choices: Choices
+    X: EncodedTable, y: Any, target: Target, s: FloatArray, inputs: Inputs, table: Table, choices: Choices
 ) -> tuple[KernelModel, list[str]]:
     """The model with its columns, and the warnings that were heard."""
     classifies = target.task == CLASSIFICATION
@@ -157,7 +166,6 @@ def _fit(
     def where(row: int) -> str:
         return f"The target in {table.place(int(target.rows[row]))} of {table.source}"
 
-    y = Labels.of(target.y) if classifies else target.y[:, None]
     rows = ArrayRows(X, y, s, inputs.feature_names, where=where)
     with (
         blaming(table.source),
@@ -166,18 +174,7 @@ def _fit(
     ):
         warnings.simplefilter("always")
         estimator.fit(rows)
-    return _with_columns(estimator.model_, X, inputs, choices), _notes(heard, estimator.n_iter_)
-
-
-def _with_columns(model: KernelModel, X: FloatArray, inputs: Inputs, choices: Choices) -> KernelModel:
-    """The model with the columns that it reads, and the influence of each of them."""
-    facts = model.facts
-    if facts is not None and len(inputs.columns) < X.shape[1]:  # else a column is a feature, and known
-        rng = np.random.default_rng(choices.seed)
-        some = X[rng.choice(len(X), size=min(len(X), policy.INFLUENCE_ROWS), replace=False)]
-        by_column = influence(model.expansion, model.theta, some, inputs.places, choices.seed)
-        facts = replace(facts, influence=by_column)
-    return replace(model, inputs=inputs, facts=facts, metadata={"target": choices.target})
+    return replace(estimator.model_, metadata={"target": choices.target}), _notes(heard, estimator.n_iter_)
 
 
 def _notes(heard: Sequence[warnings.WarningMessage], n_iter: int) -> list[str]:

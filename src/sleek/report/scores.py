@@ -11,10 +11,11 @@ from sleek.model.kernel_model import KernelModel
 from sleek.outputs.classes import ClassOutputs, ClassScores
 from sleek.outputs.labels import Labels
 from sleek.outputs.numbers import NumberScores
+from sleek.tables.encoded import EncodedTable
 
 
 def scores_of(
-    model: KernelModel, X: FloatArray, y: AnyArray, sample_weight: FloatArray | None = None
+    model: KernelModel, X: FloatArray | EncodedTable, y: AnyArray, sample_weight: FloatArray | None = None
 ) -> dict[str, Any]:
     """The model's errors for rows with features X and targets y, labels or numbers, as plain values.
 
@@ -34,7 +35,7 @@ def scores_of(
     """
     s = np.ones(len(y)) if sample_weight is None else sample_weight
     if not (s > 0).all():
-        X, y, s = X[s > 0], y[s > 0], s[s > 0]
+        X, y, s = X[np.flatnonzero(s > 0)], y[s > 0], s[s > 0]
     outputs = model.outputs
     targets = Labels.of(y) if outputs.reads == "labels" else np.asarray(y, np.float64).reshape(len(y), -1)
     Y = model.outputs_unchecked(X)

@@ -47,8 +47,9 @@ def open_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, reads: str) ->
         _check_alone(X, y, sample_weight)
         estimator.n_features_in_ = X.n_features
         vars(estimator).pop("feature_names_in_", None)
-        if X.feature_names is not None:
-            estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
+        names = X.feature_names if X.inputs is None else X.inputs.names
+        if names is not None:
+            estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
         return X
     vars(estimator).pop("column_notes_", None)
     columns = table_of(X, getattr(estimator, "categorical_features", None))

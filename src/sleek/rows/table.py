@@ -18,7 +18,7 @@ from sleek.tables.errors import TableError
 from sleek.tables.frames import columns_by_name, is_frame, place_names
 from sleek.tables.learning import Learnt, learn_columns
 from sleek.tables.reading import is_number
-from sleek.tables.values import Numbers, Values
+from sleek.tables.values import Coded, Numbers, Values
 
 
 def table_of(X: Any, categorical: Any) -> dict[str, Values] | None:
@@ -29,12 +29,20 @@ def table_of(X: Any, categorical: Any) -> dict[str, Values] | None:
         return columns_by_name(X)
     if is_frame(X):
         columns = columns_by_name(X)
-        plain = all(isinstance(v, Numbers) and not _has_gaps(v.array) for v in columns.values())
+        plain = all(_is_plain(values) for values in columns.values())
         return None if plain and categorical is None else columns
     if categorical is None and not _array_has_gaps(X):
         return None
     array = np.asarray(X)
     return columns_by_name(array) if array.ndim == 2 else None
+
+
+def _is_plain(values: Values) -> bool:
+    """Whether they are numbers, or truth values, without a gap: what NumPy takes for an array."""
+    if isinstance(values, Coded):
+        truths = all(isinstance(value, bool | np.bool_) for value in values.values)
+        return truths and bool((values.array >= 0).all())
+    return isinstance(values, Numbers) and not _has_gaps(values.array)
 
 
 def _array_has_gaps(X: Any) -> bool:

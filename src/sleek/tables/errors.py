@@ -14,15 +14,6 @@ class UselessColumnError(TableError):
     """A column has nothing that a model could learn from: an id, free text, no value at all."""
 
 
-class UnusableColumnsError(TableError):
-    """Some columns of a table cannot be learnt from; `reasons` has a sentence for each of them by name."""
-
-    def __init__(self, source: str, reasons: dict[str, str]) -> None:
-        listed = "".join(f"\n  {reason}" for reason in reasons.values())
-        super().__init__(f"{source} has columns that cannot be used:{listed}")
-        self.reasons = reasons
-
-
 def suggestion(word: str, known: Sequence[str], alike: float = 0.6) -> str:
     """A question that names the closest known word, or nothing if none is as much alike (1: the same).
 

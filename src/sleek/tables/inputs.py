@@ -8,45 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.tables.columns import Column, Inputs, NumberColumn, WordColumn
-from sleek.tables.errors import TableError, UnusableColumnsError
+from sleek._runtime.types import FloatArray, IntArray
+from sleek.tables.columns import Inputs, NumberColumn, WordColumn
+from sleek.tables.errors import TableError
 from sleek.tables.frames import values_of
 from sleek.tables.table import Table
+from sleek.tables.values import Numbers, Values
 
 COMMONEST = 3  # values in a note about those never seen
 
 
-def learn_inputs(
-    table: Table, names: Sequence[str], rows: IntArray, categories: Collection[str] = ()
-) -> tuple[dict[str, AnyArray], Inputs]:
-    """The values of columns for all rows, and what is learnt of them from some rows.
-
-    All columns that cannot be used are named in one error.
-
-    Parameters
-    ----------
-    table : Table
-    names : sequence of str
-        The columns.
-    rows : array of int
-        The rows that medians and levels are learnt from.
-    categories : names of columns
-        Taken as categories even if they hold numbers.
-    """
-    columns: dict[str, AnyArray] = {}
-    learnt: list[Column] = []
-    refusals: dict[str, str] = {}
-    for name in names:
-        try:
-            forced = name in categories
-            columns[name] = np.array(table.words(name), dtype=object) if forced else table.values(name)
-            learnt += Inputs.learn({name: columns[name][rows]}, categories=categories).columns
-        except TableError as refusal:
-            refusals[name] = str(refusal)
-    if refusals:
-        raise UnusableColumnsError(table.source, refusals)
-    return columns, Inputs(tuple(learnt))
+def column_values(table: Table, names: Sequence[str], categories: Collection[str]) -> dict[str, Values]:
+    """The values of columns for all rows; those of categories as they are written."""
+    return {
+        name: values_of(name, table.words(name) if name in categories else table.values(name))
+        for name in names
+    }
 
 
 def features_of(table: Table, inputs: Inputs) -> tuple[FloatArray, list[str]]:
@@ -83,16 +60,16 @@ def weights_of(table: Table, name: str | None, rows: IntArray) -> FloatArray:
     return weights
 
 
-def counting_columns(columns: Mapping[str, AnyArray]) -> list[str]:
+def counting_columns(columns: Mapping[str, Values]) -> list[str]:
     """Columns that only number the rows: in a sorted file they give the answer away.
 
-    >>> counting_columns({"row": np.array([7.0, 8.0, 9.0]), "age": np.array([31.0, 7.0, 52.0])})
+    >>> counting_columns({"row": Numbers(np.array([7, 8, 9])), "age": Numbers(np.array([31.0, 7.0, 52.0]))})
     ['row']
     """
     return [
         name
         for name, values in columns.items()
-        if values.dtype.kind == "f" and len(values) > 2 and np.all(np.diff(values) == 1)
+        if isinstance(values, Numbers) and len(values) > 2 and np.all(np.diff(values.array) == 1)
     ]
 
 
