@@ -29,7 +29,8 @@ from sleek.cli.commands import app
 from sleek.cli.show import show_model
 from sleek.model.facts import ExpectedError, Facts
 from sleek.report.units import View, columns_of, half_distance
-from sleek.tables.columns import CategoryColumn, Inputs, NumberColumn
+from sleek.tables.columns import CategoryColumn, NumberColumn
+from sleek.tables.inputs import Inputs
 
 INPUTS = Inputs((NumberColumn("age", 40.0), CategoryColumn("colour", ("blue", "green", "red"))))
 

@@ -10,7 +10,9 @@ from test_export_c import compile_and_run, needs_compiler
 from test_export_python import function
 
 from sleek.export import to_c, to_onnx, to_sql
-from sleek.tables.columns import CategoryColumn, Inputs, texts
+from sleek.tables.columns import CategoryColumn
+from sleek.tables.inputs import Inputs
+from sleek.tables.reading import texts
 
 duckdb = pytest.importorskip("duckdb")
 

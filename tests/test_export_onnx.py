@@ -81,7 +81,8 @@ def test_columns_of_a_table_are_inputs(dtype, digits, labels):
 
 
 def test_columns_may_be_called_like_ours_but_not_like_outputs():
-    from sleek.tables.columns import Inputs, NumberColumn
+    from sleek.tables.columns import NumberColumn
+    from sleek.tables.inputs import Inputs
 
     def model(*names):
         inputs = Inputs(tuple(NumberColumn(name, fill=0.0) for name in names))

@@ -57,7 +57,8 @@ def test_columns_of_a_table_are_given_raw(tmp_path, labels):
 
 
 def test_values_of_a_category_are_read_as_by_inputs():
-    from sleek.tables.columns import CategoryColumn, Inputs
+    from sleek.tables.columns import CategoryColumn
+    from sleek.tables.inputs import Inputs
 
     inputs = Inputs((CategoryColumn("code", levels=("1", "2.5", "true")),))
     model = zoo.handmade(labels=None, feature_names=inputs.feature_names, inputs=inputs)

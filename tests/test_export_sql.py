@@ -9,7 +9,8 @@ import pytest
 import zoo
 
 from sleek.export import to_sql
-from sleek.tables.columns import CategoryColumn, Inputs
+from sleek.tables.columns import CategoryColumn
+from sleek.tables.inputs import Inputs
 
 duckdb = pytest.importorskip("duckdb")
 ENGINES = ("duckdb", "sqlite")

@@ -10,7 +10,9 @@ from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
-from sleek.tables.columns import PARTS, CategoryColumn, DateColumn, Inputs, NumberColumn, texts
+from sleek.tables.columns import PARTS, CategoryColumn, DateColumn, NumberColumn
+from sleek.tables.inputs import Inputs
+from sleek.tables.reading import texts
 
 WORDS = ["red", "green", "blue", "Blue", "", "a=b", "größe"]
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from sleek import ClassOutputs, Expansion, KernelModel, LowRankLSSVC, LowRankLSSVR, NumberOutputs, Part
 from sleek.bases import known_bases
-from sleek.tables.columns import CategoryColumn, Inputs, NumberColumn
+from sleek.tables.columns import CategoryColumn, NumberColumn
+from sleek.tables.inputs import Inputs
 
 BASES = ("box", "gaussian_rbf", "robust_rbf", "sigmoidal", "simplex")
 MIXED = ("gaussian_rbf+sigmoidal", "box+robust_rbf")

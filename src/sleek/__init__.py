@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from sleek.rows.files.files import Files as Files
     from sleek.rows.raw import RawBlock as RawBlock
     from sleek.rows.rows import Rows as Rows
-    from sleek.tables.columns import Inputs as Inputs
+    from sleek.tables.inputs import Inputs as Inputs
     from sleek.trainers.alternating import Alternating as Alternating
     from sleek.trainers.base import Problem as Problem
     from sleek.trainers.base import Trainer as Trainer
@@ -62,7 +62,7 @@ _MODULES = {
     "Files": "rows.files.files",
     "Formula": "bases.formula",
     "GaussianRBF": "bases.gaussian_rbf",
-    "Inputs": "tables.columns",
+    "Inputs": "tables.inputs",
     "KernelModel": "model.kernel_model",
     "LSSVC": "estimators.dense",
     "LSSVR": "estimators.dense",

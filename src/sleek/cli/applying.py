@@ -13,10 +13,10 @@ from sleek.model.saving import MAX_BYTES, loads
 from sleek.outputs.classes import ClassOutputs
 from sleek.report.scores import scores_of
 from sleek.report.units import inputs_of
-from sleek.tables.inputs import features_of, note_unknown, weights_of
 from sleek.tables.open import name_of, read_bytes
 from sleek.tables.table import Table
 from sleek.tables.target import known_target
+from sleek.tables.using import features_of, note_unknown, weights_of
 
 EVERYTHING = "*"
 

@@ -19,8 +19,8 @@ from sleek.report.units import inputs_of, shown_as
 from sleek.report.words import plain, short, signed
 from sleek.tables.columns import CategoryColumn, Column, NumberColumn
 from sleek.tables.errors import suggestion
-from sleek.tables.inputs import features_of
 from sleek.tables.open import read_table
+from sleek.tables.using import features_of
 
 BAR = 12  # characters of the longest bar
 MOST = 12  # units and columns shown

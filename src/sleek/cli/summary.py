@@ -10,7 +10,8 @@ from rich.table import Table as RichTable
 from sleek.cli.options import STANDARD
 from sleek.report.expected import in_words
 from sleek.report.words import percent, plain, short
-from sleek.tables.columns import DateColumn, Inputs, NumberColumn, WordColumn
+from sleek.tables.columns import DateColumn, NumberColumn, WordColumn
+from sleek.tables.inputs import Inputs
 from sleek.tables.target import REGRESSION
 
 LABELS_SHOWN = 8

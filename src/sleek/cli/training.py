@@ -23,13 +23,13 @@ from sleek.report.expected import baseline, expected_error
 from sleek.report.scores import scores_of
 from sleek.rows.arrays import ArrayRows
 from sleek.rows.table import targets_of
-from sleek.tables.columns import Inputs
 from sleek.tables.encoded import EncodedTable
 from sleek.tables.errors import TableError
-from sleek.tables.inputs import column_values, counting_columns, weights_of
+from sleek.tables.inputs import Inputs
 from sleek.tables.learning import learn_columns
 from sleek.tables.table import Table
 from sleek.tables.target import CLASSIFICATION, Target, learn_target
+from sleek.tables.using import column_values, counting_columns, weights_of
 
 WORDS = {"`n_units`=": "--units ", "`n_jobs`=": "--jobs ", " rows of X": " rows"}  # settings as options
 

@@ -12,7 +12,7 @@ from sleek.fit.recipe import Fitted
 from sleek.model.facts import ExpectedError, Facts, influence
 from sleek.model.kernel_model import KernelModel
 from sleek.outputs.base import Outputs
-from sleek.tables.columns import Inputs
+from sleek.tables.inputs import Inputs
 
 
 def expected_error(fitted: Fitted, outputs: Outputs) -> ExpectedError:
@@ -44,7 +44,7 @@ def facts_of(
 
 
 def importances(model: KernelModel, names: Sequence[str]) -> FloatArray:
-    """The share of each column, of those of these names, in the influence of all; 0 for one that is not read."""
+    """The share of each column of these names in the influence of all; 0 for one that is not read."""
     assert model.facts is not None  # a fit always states them
     found = model.facts.influence
     if model.inputs is not None:

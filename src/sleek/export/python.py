@@ -21,7 +21,8 @@ from sleek.export.common import (
     title,
 )
 from sleek.model.kernel_model import KernelModel
-from sleek.tables.columns import CategoryColumn, DateColumn, Inputs, NumberColumn, WordColumn
+from sleek.tables.columns import CategoryColumn, DateColumn, NumberColumn, WordColumn
+from sleek.tables.inputs import Inputs
 
 IMPORTS = ("exp", "tanh")
 OPERATORS: dict[str, Callable[..., str]] = {
@@ -214,7 +215,7 @@ def _read(model: KernelModel) -> list[str]:
 
 
 def _convert(inputs: Inputs) -> list[str]:
-    """Missing numbers filled, categories as 0 and 1, as `sleek.tables.columns.texts` defines."""
+    """Missing numbers filled, categories as 0 and 1, as `sleek.tables.reading.texts` defines."""
     places = iter(range(len(inputs.columns)))
 
     def indicated(lines: list[str], value: str, indicator: bool) -> list[str]:

@@ -1,7 +1,7 @@
 """The columns of a table in SQL, and the features they become.
 
 A database may hold a category as text, whole or binary or decimal numbers, or truth values, and a statement
-is written before anybody knows which. What a value's text is, is for `sleek.tables.columns.texts` to define:
+is written before anybody knows which. What a value's text is, is for `sleek.tables.reading.texts` to define:
 whole numbers are written without a decimal point, truth values are true and false. Numbers in binary
 floating point are compared as such, since engines write them differently; all else is compared as text.
 """
@@ -13,7 +13,9 @@ from math import isfinite
 
 from sleek.export.common import each_column
 from sleek.export.sql_text import Dialect, number_literal, quoted, text_literal
-from sleek.tables.columns import YEAR, CategoryColumn, DateColumn, Inputs, NumberColumn, WordColumn, texts
+from sleek.tables.columns import YEAR, CategoryColumn, DateColumn, NumberColumn, WordColumn
+from sleek.tables.inputs import Inputs
+from sleek.tables.reading import texts
 
 TRUTH = {"false": 0.0, "true": 1.0}
 

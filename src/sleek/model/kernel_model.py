@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from sleek.calibration import Calibration
     from sleek.model.explanation import Explanation
     from sleek.model.facts import Facts
-    from sleek.tables.columns import Inputs
     from sleek.tables.encoded import EncodedTable
+    from sleek.tables.inputs import Inputs
 
 MIDST_ROWS = 15  # of a block of float32 rows: their medians are a point in the midst of all,
 FAR = 10.0  # which is far from 0 beyond this many times their range

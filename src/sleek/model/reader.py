@@ -32,7 +32,7 @@ from sleek.model.kernel_model import KernelModel
 from sleek.outputs.base import Outputs, known_outputs
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.numbers import NumberOutputs
-from sleek.tables.columns import Inputs
+from sleek.tables.inputs import Inputs
 from sleek.tables.saved import columns_from_json
 
 _COMMON = {

@@ -19,6 +19,7 @@ from sleek.rows.source import rows_per_block
 
 if TYPE_CHECKING:
     from sleek.model.kernel_model import KernelModel
+    from sleek.tables.encoded import EncodedTable
 
 UNCALIBRATED = (
     "This model has no calibration: it was saved before sleek had one. Fit again to get probabilities and "
@@ -99,12 +100,12 @@ class Uncertain:
 
     # -- unchecked, as rows of any place are evaluated
 
-    def probabilities_unchecked(self, X: AnyArray, n_jobs: int = 1) -> FloatArray:
+    def probabilities_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> FloatArray:
         """The probabilities for a finite float array, without a look at it."""
         calibration = self.class_calibration
         return self._in_blocks(X, lambda rows: calibration.probabilities(self._outputs(rows)), n_jobs)
 
-    def log_probabilities_unchecked(self, X: AnyArray, n_jobs: int = 1) -> FloatArray:
+    def log_probabilities_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> FloatArray:
         """Their logarithms."""
         calibration = self.class_calibration
         return self._in_blocks(X, lambda rows: calibration.log_probabilities(self._outputs(rows)), n_jobs)
@@ -127,11 +128,13 @@ class Uncertain:
     def _outputs(self, X: AnyArray) -> FloatArray:
         return self._own().outputs_unchecked(X)
 
-    def _in_blocks(self, X: AnyArray, function: Callable[[AnyArray], FloatArray], n_jobs: int) -> FloatArray:
+    def _in_blocks(
+        self, X: AnyArray | EncodedTable, function: Callable[[AnyArray], FloatArray], n_jobs: int
+    ) -> FloatArray:
         """A function of some rows at a time, so that memory on the way is bounded."""
         size = rows_per_block(len(X))
         if len(X) <= size:
-            return function(X)
+            return function(X[:])  # a table becomes features
         with single_threaded_blas():
             blocks = range(0, len(X), size)
             return np.concatenate(

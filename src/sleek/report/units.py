@@ -21,7 +21,8 @@ from sleek.bases.units import Units
 from sleek.model.facts import Facts
 from sleek.model.kernel_model import KernelModel
 from sleek.report.words import plain, short, signed
-from sleek.tables.columns import CategoryColumn, Column, Inputs, NumberColumn
+from sleek.tables.columns import CategoryColumn, Column, NumberColumn
+from sleek.tables.inputs import Inputs
 
 FLAT = 0.95  # a unit that keeps this much three deviations away from its centre does not look at a column
 FAINT = 0.05  # a slope that changes a unit's argument by less than this per deviation is not worth printing

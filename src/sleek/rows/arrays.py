@@ -20,8 +20,8 @@ from sleek.rows.rows import Rows, Run
 from sleek.rows.sorting import sorted_rows
 from sleek.rows.source import Block, RandomAccess, Source
 from sleek.rows.weights import Weighting, WeightSurvey
-from sleek.tables.columns import Inputs
 from sleek.tables.encoded import EncodedTable
+from sleek.tables.inputs import Inputs
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ from sleek.rows.weights import Weighting, WeightSurvey
 
 if TYPE_CHECKING:
     from sleek.rows.arrays import ArrayRows
-    from sleek.tables.columns import Inputs
+    from sleek.tables.inputs import Inputs
 
 Progress = Callable[[int, int | None], None]
 Result = TypeVar("Result")

@@ -12,10 +12,10 @@ from sklearn.utils.validation import validate_data
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.outputs.labels import Labels
 from sleek.rows.checked import all_finite
-from sleek.tables.columns import Inputs
 from sleek.tables.encoded import EncodedTable
 from sleek.tables.errors import TableError
 from sleek.tables.frames import columns_by_name, is_frame, place_names
+from sleek.tables.inputs import Inputs
 from sleek.tables.learning import Learnt, learn_columns
 from sleek.tables.reading import is_number
 from sleek.tables.values import Coded, Numbers, Values

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.tables.errors import TableError, suggestion
-from sleek.tables.frames import column_names, columns_by_name, is_frame, values_of
+from sleek.tables.errors import TableError
+from sleek.tables.frames import values_of
 from sleek.tables.reading import as_days, as_numbers, as_words
 from sleek.tables.values import Values
 
-Frame = Mapping[str, "AnyArray | Sequence[Any]"]  # column name → one value per row
 PARTS = ("days", "season", "weekday", "hour")
 YEAR = 365.2425  # days, on average
 
@@ -299,110 +297,3 @@ def _note_gaps(column: NumberColumn | DateColumn, settled: AnyArray, fill: str) 
     gaps = int(np.isnan(settled).sum())
     said = f"column {column.name!r}: {gaps:,} missing values, of which training had none, are taken as {fill}"
     return [said] if gaps else []
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """The columns that a model reads, in the order of its features.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        `NumberColumn`, `CategoryColumn`, `LevelColumn` or `DateColumn`.
-
-    Examples
-    --------
-    >>> table = {"age": [31, None, 52], "colour": ["red", "blue", "red"]}
-    >>> inputs = Inputs.learn(table)
-    >>> inputs.feature_names
-    ('age', 'colour=blue', 'colour=red')
-    >>> inputs.transform(table)
-    array([[31. ,  0. ,  1. ], [41.5,  1. ,  0. ], [52. ,  0. ,  1. ]])
-    """
-
-    columns: tuple[Column, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns' own names."""
-        return tuple(column.name for column in self.columns)
-
-    @cached_property
-    def feature_names(self) -> tuple[str, ...]:
-        """A number's own name; ``column=level`` for each level of a category."""
-        return tuple(name for column in self.columns for name in column.feature_names)
-
-    @cached_property
-    def places(self) -> list[slice]:
-        """Which features each column becomes."""
-        ends = np.cumsum([len(column.feature_names) for column in self.columns]).tolist()
-        return [
-            slice(end - len(column.feature_names), end)
-            for column, end in zip(self.columns, ends, strict=True)
-        ]
-
-    @classmethod
-    def learn(cls, table: Frame, *, categories: Collection[str] = ()) -> Inputs:
-        """Decide for each column what it is, and learn medians and levels.
-
-        Numbers are numbers, whose missing values become the column's median; text and truth values are
-        categories, whose gaps are a level of their own; dates are dates. Columns without a single value, and
-        text that is different in almost every row, are refused, all of them in one sentence each.
-
-        Parameters
-        ----------
-        table : mapping from column name to 1D array or list
-            A data frame of pandas, polars or pyarrow will do. Missing values are None or NaN.
-        categories : names of columns
-            Taken as categories even if they hold numbers, such as codes.
-        """
-        from sleek.tables.learning import learn_columns
-
-        learnt = learn_columns(columns_by_name(table), categories)
-        if learnt.left_out:
-            raise TableError("\n".join(learnt.left_out.values()))
-        return learnt.inputs
-
-    def find(self, table: Any) -> dict[str, Values]:
-        """The columns of a table that are read: by name, or those of an array by place."""
-        if not is_frame(table):
-            array = np.asarray(table)
-            if array.ndim != 2 or array.shape[1] != len(self.columns):
-                raise TableError(
-                    f"A table without names must have the {len(self.columns)} columns "
-                    f"{', '.join(map(repr, self.names))}, got shape {array.shape}."
-                )
-            return {name: values_of(name, array[:, i]) for i, name in enumerate(self.names)}
-        names = column_names(table)
-        if names is None:
-            table = columns_by_name(table)
-            names = list(table)
-        there = set(names)
-        absent = [name for name in self.names if name not in there]
-        if absent:
-            hint = suggestion(absent[0], names)
-            raise TableError(f"The table has no column {', '.join(map(repr, absent))}.{hint}")
-        values = {name: values_of(name, table[name]) for name in self.names}
-        lengths = {name: len(array) for name, array in values.items()}
-        if len(set(lengths.values())) > 1:
-            raise TableError(f"All columns must be of one length, got {lengths}.")
-        return values
-
-    def transform(self, table: Any) -> FloatArray:
-        """X (n, n_features): the features of the rows; columns that the model does not read are ignored."""
-        values = self.find(table)
-        X = np.empty((len(next(iter(values.values()), ())), len(self.feature_names)))
-        for column, place in zip(self.columns, self.places, strict=True):
-            X[:, place] = column.encode(values[column.name])
-        return X
-
-
-def texts(values: Any) -> list[str | None]:
-    """Values as levels: None for missing ones, whole numbers without a decimal point, true and false.
-
-    >>> from decimal import Decimal
-    >>> texts(["red", None, 1.0, 2.5, True, Decimal("1.00")])
-    ['red', None, '1', '2.5', 'true', '1']
-    """
-    coded = as_words(values_of("", values))
-    return [None if code < 0 else coded.values[code] for code in coded.array.tolist()]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.tables.columns import Inputs
+from sleek.tables.inputs import Inputs
 from sleek.tables.values import Values
 
 

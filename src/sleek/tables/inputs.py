@@ -1,95 +1,114 @@
-"""What a table in a file gives a model: columns to learn from, features of new rows, weights."""
+"""The columns that a model reads, in the order of its features."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from sleek._runtime.types import FloatArray, IntArray
-from sleek.tables.columns import Inputs, NumberColumn, WordColumn
-from sleek.tables.errors import TableError
-from sleek.tables.frames import values_of
-from sleek.tables.table import Table
-from sleek.tables.values import Numbers, Values
+from sleek._runtime.types import AnyArray, FloatArray
+from sleek.tables.columns import Column
+from sleek.tables.errors import TableError, suggestion
+from sleek.tables.frames import column_names, columns_by_name, is_frame, values_of
+from sleek.tables.values import Values
 
-COMMONEST = 3  # values in a note about those never seen
-
-
-def column_values(table: Table, names: Sequence[str], categories: Collection[str]) -> dict[str, Values]:
-    """The values of columns for all rows; those of categories as they are written."""
-    return {
-        name: values_of(name, table.words(name) if name in categories else table.values(name))
-        for name in names
-    }
+Frame = Mapping[str, "AnyArray | Sequence[Any]"]  # column name → one value per row
 
 
-def features_of(table: Table, inputs: Inputs) -> tuple[FloatArray, list[str]]:
-    """X (n, n_features), a model's features of the table's rows, and what to note about them."""
-    table.require([column.name for column in inputs.columns])
-    columns: dict[str, Sequence[Any] | FloatArray] = {}
-    notes = list(table.notes)
-    for column in inputs.columns:
-        match column:
-            case NumberColumn(name, fill):
-                columns[name] = numbers = table.numbers(name)
-                notes += _note_gaps(table, name, fill, np.flatnonzero(np.isnan(numbers)))
-            case WordColumn(name=name):
-                columns[name] = table.words(name)
-                values = values_of(name, columns[name])
-                notes += column.notes(column.settle(values), values)
-            case _:
-                columns[column.name] = table.values(column.name)
-    return inputs.transform(columns), notes
+@dataclass(frozen=True)
+class Inputs:
+    """The columns that a model reads, in the order of its features.
 
+    Attributes
+    ----------
+    columns : tuple of Column
+        `NumberColumn`, `CategoryColumn`, `LevelColumn` or `DateColumn`.
 
-def weights_of(table: Table, name: str | None, rows: IntArray) -> FloatArray:
-    """The weights of some rows, all 1 without a column of them."""
-    if name is None:
-        return np.ones(len(rows))
-    weights = table.numbers(name)[rows]
-    bad = ~(weights >= 0)
-    if bad.any():
-        position = int(np.argmax(bad))
-        value = weights[position].item()
-        raise table.refuse(name, int(rows[position]), value, "a weight of at least 0 is needed")
-    if not weights.any():
-        raise TableError(f"{table.source}: the weight {name!r} is 0 in every row.")
-    return weights
-
-
-def counting_columns(columns: Mapping[str, Values]) -> list[str]:
-    """Columns that only number the rows: in a sorted file they give the answer away.
-
-    >>> counting_columns({"row": Numbers(np.array([7, 8, 9])), "age": Numbers(np.array([31.0, 7.0, 52.0]))})
-    ['row']
+    Examples
+    --------
+    >>> table = {"age": [31, None, 52], "colour": ["red", "blue", "red"]}
+    >>> inputs = Inputs.learn(table)
+    >>> inputs.feature_names
+    ('age', 'colour=blue', 'colour=red')
+    >>> inputs.transform(table)
+    array([[31. ,  0. ,  1. ], [41.5,  1. ,  0. ], [52. ,  0. ,  1. ]])
     """
-    return [
-        name
-        for name, values in columns.items()
-        if isinstance(values, Numbers) and len(values) > 2 and np.all(np.diff(values.array) == 1)
-    ]
 
+    columns: tuple[Column, ...]
 
-def note_unknown(name: str, values: Iterable[Any], known: Collection[Any]) -> list[str]:
-    """A note about values that a model has not learnt from, or none.
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' own names."""
+        return tuple(column.name for column in self.columns)
 
-    >>> note_unknown("colour", ["pink", "red", "pink"], ["red"])
-    ["column 'colour': 2 rows hold what the model has never seen, such as 'pink'"]
-    """
-    learnt = set(known)
-    unknown = Counter(value for value in values if value not in learnt)
-    if not unknown:
-        return []
-    some = ", ".join(repr(value) for value, _ in unknown.most_common(COMMONEST))
-    return [f"column {name!r}: {unknown.total():,} rows hold what the model has never seen, such as {some}"]
+    @cached_property
+    def feature_names(self) -> tuple[str, ...]:
+        """A number's own name; ``column=level`` for each level of a category."""
+        return tuple(name for column in self.columns for name in column.feature_names)
 
+    @cached_property
+    def places(self) -> list[slice]:
+        """Which features each column becomes."""
+        ends = np.cumsum([len(column.feature_names) for column in self.columns]).tolist()
+        return [
+            slice(end - len(column.feature_names), end)
+            for column, end in zip(self.columns, ends, strict=True)
+        ]
 
-def _note_gaps(table: Table, name: str, fill: float | None, gaps: IntArray) -> list[str]:
-    if len(gaps) == 0:
-        return []
-    if fill is None:
-        raise table.refuse(name, int(gaps[0]), None, "the model has no fill for missing values")
-    return [f"column {name!r}: {len(gaps):,} missing values are taken as {fill:.6g}"]
+    @classmethod
+    def learn(cls, table: Frame, *, categories: Collection[str] = ()) -> Inputs:
+        """Decide for each column what it is, and learn medians and levels.
+
+        Numbers are numbers, whose missing values become the column's median; text and truth values are
+        categories, whose gaps are a level of their own; dates are dates. Columns without a single value, and
+        text that is different in almost every row, are refused, all of them in one sentence each.
+
+        Parameters
+        ----------
+        table : mapping from column name to 1D array or list
+            A data frame of pandas, polars or pyarrow will do. Missing values are None or NaN.
+        categories : names of columns
+            Taken as categories even if they hold numbers, such as codes.
+        """
+        from sleek.tables.learning import learn_columns
+
+        learnt = learn_columns(columns_by_name(table), categories)
+        if learnt.left_out:
+            raise TableError("\n".join(learnt.left_out.values()))
+        return learnt.inputs
+
+    def find(self, table: Any) -> dict[str, Values]:
+        """The columns of a table that are read: by name, or those of an array by place."""
+        if not is_frame(table):
+            array = np.asarray(table)
+            if array.ndim != 2 or array.shape[1] != len(self.columns):
+                raise TableError(
+                    f"A table without names must have the {len(self.columns)} columns "
+                    f"{', '.join(map(repr, self.names))}, got shape {array.shape}."
+                )
+            return {name: values_of(name, array[:, i]) for i, name in enumerate(self.names)}
+        names = column_names(table)
+        if names is None:
+            table = columns_by_name(table)
+            names = list(table)
+        there = set(names)
+        absent = [name for name in self.names if name not in there]
+        if absent:
+            hint = suggestion(absent[0], names)
+            raise TableError(f"The table has no column {', '.join(map(repr, absent))}.{hint}")
+        values = {name: values_of(name, table[name]) for name in self.names}
+        lengths = {name: len(array) for name, array in values.items()}
+        if len(set(lengths.values())) > 1:
+            raise TableError(f"All columns must be of one length, got {lengths}.")
+        return values
+
+    def transform(self, table: Any) -> FloatArray:
+        """X (n, n_features): the features of the rows; columns that the model does not read are ignored."""
+        values = self.find(table)
+        X = np.empty((len(next(iter(values.values()), ())), len(self.feature_names)))
+        for column, place in zip(self.columns, self.places, strict=True):
+            X[:, place] = column.encode(values[column.name])
+        return X

@@ -16,17 +16,10 @@ import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.tables import rules
-from sleek.tables.columns import (
-    CategoryColumn,
-    Column,
-    DateColumn,
-    Inputs,
-    LevelColumn,
-    NumberColumn,
-    calendar_part,
-)
+from sleek.tables.columns import CategoryColumn, Column, DateColumn, LevelColumn, NumberColumn, calendar_part
 from sleek.tables.crossfit import Judges
 from sleek.tables.errors import TableError, UselessColumnError
+from sleek.tables.inputs import Inputs
 from sleek.tables.reading import as_days, as_numbers, as_words, date_order, is_number
 from sleek.tables.values import Coded, Dates, Numbers, Values
 

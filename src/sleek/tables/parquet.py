@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.tables.columns import texts
 from sleek.tables.errors import TableError
+from sleek.tables.reading import texts
 from sleek.tables.table import Table
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.tables.errors import TableError
+from sleek.tables.frames import values_of
 from sleek.tables.values import Coded, Dates, Numbers, Values, days_of
 
 _TIME = r"(?:[T ](\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s*(Z|[+-]\d{2}:?\d{2})?)?"
@@ -159,3 +160,14 @@ def text_of(value: Any) -> str:
 def is_number(value: Any) -> bool:
     """Whether it is a number, and no truth value."""
     return isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_)
+
+
+def texts(values: Any) -> list[str | None]:
+    """Values as levels: None for missing ones, whole numbers without a decimal point, true and false.
+
+    >>> from decimal import Decimal
+    >>> texts(["red", None, 1.0, 2.5, True, Decimal("1.00")])
+    ['red', None, '1', '2.5', 'true', '1']
+    """
+    coded = as_words(values_of("", values))
+    return [None if code < 0 else coded.values[code] for code in coded.array.tolist()]

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sleek._runtime.types import AnyArray, IntArray
-from sleek.tables.columns import texts
 from sleek.tables.errors import TableError
-from sleek.tables.reading import date_order
+from sleek.tables.reading import date_order, texts
 from sleek.tables.table import Table
 
 MOST_CLASSES = 20  # different whole numbers that are taken as class labels
