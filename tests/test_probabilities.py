@@ -15,7 +15,7 @@ import sleek
 from sleek import LSSVC, LowRankLSSVC
 from sleek.calibration import MonotoneCalibrator
 from sleek.calibration.groups import Grouped
-from sleek.calibration.quantiles import GRID, Quantiles
+from sleek.calibration.quantiles import LEVELS, Quantiles
 from sleek.datasets import make_ripley
 
 FAST = {"n_units": 4, "basis": "gaussian_rbf", "C": 10.0, "random_state": 0}
@@ -119,7 +119,7 @@ def test_scores_without_a_difference_are_frequencies_at_best():
 def test_quantiles_are_the_order_statistics_of_split_conformal_prediction(n):
     values = np.random.default_rng(n).normal(size=n)
     found = Quantiles.of(values, np.ones(n))
-    assert len(found.levels) <= len(GRID) + 1
+    assert len(found.levels) <= len(LEVELS) + 1
     for level in (0.5, 0.8, 0.9, 0.95, 0.99):
         rank = int(np.ceil(round(level * (n + 1), 9)))
         if rank <= n:
@@ -132,9 +132,11 @@ def test_quantiles_are_the_order_statistics_of_split_conformal_prediction(n):
 def test_levels_between_those_kept_promise_more():
     values = np.random.default_rng(0).normal(size=3000)
     found = Quantiles.of(values, np.ones(3000))
-    for level in np.random.default_rng(1).uniform(0.01, 0.99, 50):
+    for level in np.random.default_rng(1).uniform(0.5, 0.99, 50):
         least = np.sort(values)[int(np.ceil(level * 3001)) - 1]
-        assert least <= found.at_least(level) <= np.quantile(values, min(1, level + 0.011))
+        assert (
+            least <= found.at_least(level) <= np.quantile(values, level + (0.026 if level < 0.9 else 0.011))
+        )
 
 
 def test_weights_of_quantiles_are_counts():

@@ -8,5 +8,12 @@ targets and weights.
 from sleek.calibration.base import Calibration, calibration_from_json
 from sleek.calibration.classes import ClassCalibration
 from sleek.calibration.monotone import MonotoneCalibrator
+from sleek.calibration.numbers import NumberCalibration
 
-__all__ = ["Calibration", "ClassCalibration", "MonotoneCalibrator", "calibration_from_json"]
+__all__ = [
+    "Calibration",
+    "ClassCalibration",
+    "MonotoneCalibrator",
+    "NumberCalibration",
+    "calibration_from_json",
+]

@@ -20,7 +20,7 @@ from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.calibration.base import Calibration
 from sleek.calibration.groups import Grouped
 from sleek.calibration.monotone import MonotoneCalibrator
-from sleek.calibration.quantiles import UPPER_GRID, Quantiles, check_level
+from sleek.calibration.quantiles import Quantiles, check_level
 
 
 class Calibrator(Protocol):
@@ -67,10 +67,8 @@ class ClassCalibration(Calibration):
     ) -> Self:
         """The same probabilities, and thresholds from these rows."""
         misfit = 1.0 - self.probabilities(scores)[np.arange(len(codes)), codes]
-        by_class = tuple(
-            Quantiles.of(misfit[codes == k], weights[codes == k], UPPER_GRID) for k in range(self.n_classes)
-        )
-        return replace(self, misfits=Grouped.of(misfit, weights, groups, UPPER_GRID), by_class=by_class)
+        by_class = tuple(Quantiles.of(misfit[codes == k], weights[codes == k]) for k in range(self.n_classes))
+        return replace(self, misfits=Grouped.of(misfit, weights, groups), by_class=by_class)
 
     @property
     def keeps_order(self) -> bool:

@@ -17,7 +17,7 @@ from sleek._runtime.json_values import (
     object_of,
 )
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.calibration.quantiles import GRID, Quantiles
+from sleek.calibration.quantiles import Quantiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +43,14 @@ class Grouped:
         values: FloatArray,
         weights: FloatArray,
         groups: AnyArray | None = None,
-        grid: FloatArray = GRID,
     ) -> Self:
         """The distribution of some rows' numbers, or that of each group."""
         if groups is None:
-            return cls(None, (Quantiles.of(values, weights, grid),))
+            return cls(None, (Quantiles.of(values, weights),))
         labels, place = np.unique(groups, return_inverse=True)
         return cls(
             labels,
-            tuple(Quantiles.of(values[place == g], weights[place == g], grid) for g in range(len(labels))),
+            tuple(Quantiles.of(values[place == g], weights[place == g]) for g in range(len(labels))),
         )
 
     def at_least(self, level: float, groups: AnyArray | None, n_rows: int) -> FloatArray:

@@ -19,11 +19,14 @@ import numpy as np
 from sleek._runtime.json_values import ModelFileError, array_of, check_keys, number_of
 from sleek._runtime.types import FloatArray
 
-# Levels that are answered exactly: hundredths, and finer at both ends.
-GRID = np.concatenate([[0.001, 0.0025, 0.005], np.arange(1, 100) / 100, [0.995, 0.9975, 0.999]])
-UPPER_GRID = np.concatenate(
-    [np.arange(20, 36) / 40, GRID[GRID >= 0.9]]
-)  # where only large levels are asked for
+# Levels that are answered exactly: of sizes, where large ones are asked for,
+LEVELS = np.array(
+    [*np.arange(1, 5) / 10, *np.arange(20, 36) / 40, *np.arange(90, 100) / 100, 0.995, 0.9975, 0.999]
+)
+# and of numbers of both signs, between which lines are drawn.
+BOTH_ENDS = np.array(
+    [0.001, 0.0025, 0.005, 0.01, 0.025, *np.arange(1, 20) / 20, 0.975, 0.99, 0.995, 0.9975, 0.999]
+)
 ROUNDING = 1e-9  # 0.9·(n + 1) must not become i + 1 by rounding
 
 
@@ -41,7 +44,7 @@ class Quantiles:
     values: FloatArray  # not decreasing
 
     @classmethod
-    def of(cls, values: FloatArray, weights: FloatArray, grid: FloatArray = GRID) -> Self:
+    def of(cls, values: FloatArray, weights: FloatArray, grid: FloatArray = LEVELS) -> Self:
         """The quantiles of some rows' numbers, each as many observations as it weighs."""
         order = np.argsort(values, kind="stable")
         n = float(weights.sum())

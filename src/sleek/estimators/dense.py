@@ -40,6 +40,7 @@ from sleek._runtime.checks import (
 from sleek._runtime.memory import machine_memory
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.calibration.classes import ClassCalibration
+from sleek.calibration.numbers import NumberCalibration
 from sleek.calibration.weights import as_observations
 from sleek.closed_form.leave_one_out import MAX_LEVERAGE
 from sleek.outputs.classes import ClassOutputs
@@ -114,9 +115,7 @@ class _DenseLSSVM(BaseEstimator):
         return check_positive("gamma", self.gamma, word="scale")
 
     def _kernel_matrix(self, A: FloatArray, B: FloatArray, gamma: float) -> FloatArray:
-        from sklearn.metrics.pairwise import (
-            pairwise_kernels,
-        )  # here: it would double the time of `import sleek`
+        from sklearn.metrics.pairwise import pairwise_kernels  # here: it would double the time of the import
 
         if self.kernel == "rbf":  # squares are expanded, and far from 0 they cancel
             origin = B.mean(axis=0)
@@ -267,11 +266,34 @@ class LSSVR(MultiOutputMixin, RegressorMixin, _DenseLSSVM):
                 self, X, y, dtype=np.float64, ensure_min_samples=2, multi_output=True, y_numeric=True
             )
             X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
-            self._solve(X, np.asarray(y, dtype=np.float64).reshape(len(X), -1), s)
+            T = np.asarray(y, dtype=np.float64).reshape(len(X), -1)
+            left_out = self._solve(X, T, s)
             self.flat_ = y.ndim == 1
+            weights = as_observations(s, WeightSurvey.of(s).copies(s))
+            self.calibration_ = NumberCalibration.learn(T - left_out, left_out, np.eye(T.shape[1]), weights)
         return self
 
     def predict(self, X: Any) -> FloatArray:
         """Predict the target of each row."""
+        return self._flat(self._outputs(X))
+
+    def predict_interval(self, X: Any, confidence_level: float | list[float] = 0.9) -> FloatArray:
+        """Ends between which the target is with a wanted probability, as in `LowRankLSSVR`.
+
+        From exact leave-one-out residuals; the width may vary with the prediction.
+        """
         Y = self._outputs(X)
-        return Y[:, 0] if self.flat_ else Y
+        return self._flat(self.calibration_.intervals(Y, self.calibration_.spreads(Y), confidence_level))
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> FloatArray:
+        """Quantiles of the target for each row, which never cross, as in `LowRankLSSVR`."""
+        Y = self._outputs(X)
+        return self._flat(self.calibration_.quantiles(Y, self.calibration_.spreads(Y), quantiles))
+
+    def predict_std(self, X: Any) -> FloatArray:
+        """The standard deviation of the error to expect for each row."""
+        spreads = self.calibration_.spreads(self._outputs(X))
+        return self._flat(self.calibration_.standard_deviations(spreads))
+
+    def _flat(self, A: FloatArray) -> FloatArray:
+        return A[:, 0] if self.flat_ else A

@@ -10,7 +10,8 @@ from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases.base import Basis
 from sleek.calibration import Calibration
 from sleek.estimators.base import LowRankLSSVM
-from sleek.estimators.calibrating import class_calibration
+from sleek.estimators.calibrating import class_calibration, number_calibration
+from sleek.estimators.uncertain import IntervalMethods, ProbabilityMethods
 from sleek.fit.recipe import Fitted
 from sleek.outputs.base import Outputs
 from sleek.outputs.classes import ClassOutputs
@@ -21,7 +22,7 @@ from sleek.rows.rows import Rows, Run, Survey
 from sleek.trainers.base import Trainer
 
 
-class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
+class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     """Least squares support vector classifier with a few learnable units.
 
     y(x) = Σ_j θ_j φ_j(x; λ_j) + b minimises ½‖θ‖² + C/2 Σ s (t - y(x))² over θ and b in closed form, while a
@@ -170,36 +171,6 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
     def _calibrated(self, fitted: Fitted, outputs: Outputs) -> Calibration | None:
         return class_calibration(fitted, outputs, self.calibrator)
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """The probability of every class for each row, (n_samples, n_classes), in the order of `classes_`.
-
-        They come from scores of rows that took no part in the fit, so that they can be trusted on new rows.
-        The most probable class is always the one that `predict` names.
-        """
-        return self._evaluated(X, self._model().probabilities_unchecked)
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """The logarithms of the probabilities, (n_samples, n_classes)."""
-        return self._evaluated(X, self._model().log_probabilities_unchecked)
-
-    def predict_set(
-        self, X: Any, confidence_level: float = 0.9, class_conditional: bool = False, groups: Any = None
-    ) -> AnyArray:
-        """Classes among which the true one is with a wanted probability: truth values, (n_samples,
-        n_classes).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or Rows
-        confidence_level : float, default=0.9
-        class_conditional : bool, default=False
-            Whether the level is to hold for the rows of every class, not only for all rows together.
-        groups : array-like of shape (n_samples,), default=None
-            The group of each row, if `conformalize` was given groups.
-        """
-        calibration = self._model().class_calibration
-        return calibration.sets(self.predict_proba(X), confidence_level, class_conditional, groups)
-
     def decision_function(self, X: Any) -> FloatArray:
         """The model's outputs: (n_samples,) for two classes, else (n_samples, n_classes).
 
@@ -219,7 +190,7 @@ class LowRankLSSVC(ClassifierMixin, LowRankLSSVM):
         )
 
 
-class LowRankLSSVR(MultiOutputMixin, RegressorMixin, LowRankLSSVM):
+class LowRankLSSVR(IntervalMethods, MultiOutputMixin, RegressorMixin, LowRankLSSVM):
     """Least squares support vector regression with a few learnable units.
 
     The model and its cost are those of `LowRankLSSVC`, with real targets t, centred and brought to unit
@@ -243,6 +214,9 @@ class LowRankLSSVR(MultiOutputMixin, RegressorMixin, LowRankLSSVM):
     def _learn_outputs(self, rows: Rows, survey: Survey, run: Run) -> Outputs:
         warn_of_outlier_targets(rows, survey.targets, survey.weights.n_rows, survey.weights.heaviest, run)
         return super()._learn_outputs(rows, survey, run)
+
+    def _calibrated(self, fitted: Fitted, outputs: Outputs) -> Calibration | None:
+        return number_calibration(fitted, outputs)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R², the share of variance explained; `Rows`, such as `Files`, have their targets with them."""

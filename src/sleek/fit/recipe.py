@@ -60,6 +60,7 @@ class Fitted:
     judged_rows: IntArray
     judged: LeaveOneOut
     judged_by: str
+    judged_phi: FloatArray  # the units' values at these rows
     columns: ColumnMoments  # of the features as they are
     some_rows: FloatArray  # a few of them
 
@@ -118,6 +119,7 @@ def fit(
         judged_rows=judged.numbers,
         judged=residuals,
         judged_by=how,
+        judged_phi=learnt.training.expansion.features(judged.rows.X),
         columns=as_given,
         some_rows=some_rows,
     )

@@ -1,4 +1,4 @@
-"""How sure a model is: probabilities and sets of classes."""
+"""How sure a model is: probabilities and sets of classes, intervals of numbers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.calibration.classes import ClassCalibration
 from sleek.calibration.groups import check_groups
+from sleek.calibration.numbers import NumberCalibration
 from sleek.model.given import rows_of
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.labels import Labels
@@ -28,23 +29,23 @@ UNCALIBRATED = (
 
 
 class Uncertain:
-    """The part of `KernelModel` that says how sure it is. Memory beyond input and output does not grow."""
+    """The part of `KernelModel` that says how sure it is; memory on the way does not grow with the rows."""
 
     def predict_proba(self, X: Any, n_jobs: int = 1) -> FloatArray:
         """The probability of every class for each row, (n, n_classes), in the order of the labels.
 
-        The most probable class is the one that is predicted. Of equally probable ones it is the first.
+        The most probable class is the one that is predicted.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or a table
         n_jobs : int, default=1
         """
-        return self.probabilities_unchecked(rows_of(self._own(), X), n_jobs)
+        return self.probabilities_unchecked(self._rows(X), n_jobs)
 
     def predict_log_proba(self, X: Any, n_jobs: int = 1) -> FloatArray:
         """The logarithm of every class's probability for each row, (n, n_classes)."""
-        return self.log_probabilities_unchecked(rows_of(self._own(), X), n_jobs)
+        return self.log_probabilities_unchecked(self._rows(X), n_jobs)
 
     def predict_set(
         self,
@@ -54,89 +55,146 @@ class Uncertain:
         groups: Any = None,
         n_jobs: int = 1,
     ) -> AnyArray:
-        """Classes among which the true one is with a wanted probability: truth values, (n, n_classes).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or a table
-        confidence_level : float, default=0.9
-        class_conditional : bool, default=False
-            Whether the level is to hold for the rows of every class, not only for all rows together.
-        groups : array-like of shape (n_samples,), default=None
-            The group of each row, if `conformalize` was given groups.
-        n_jobs : int, default=1
-        """
+        """Classes among which the true one is with a wanted probability; see `LowRankLSSVC.predict_set`."""
         P = self.predict_proba(X, n_jobs)
         return self.class_calibration.sets(P, confidence_level, class_conditional, groups)
 
-    def conformalize(self, X: Any, y: Any, groups: Any = None) -> KernelModel:
-        """The same model with sets whose level is kept for certain, by rows that the fit has not seen.
+    def predict_interval(
+        self, X: Any, confidence_level: float | list[float] = 0.9, groups: Any = None, n_jobs: int = 1
+    ) -> FloatArray:
+        """Ends between which the number is with a wanted probability; see `LowRankLSSVR.predict_interval`."""
+        return self.intervals_of(self.spreads_unchecked(self._rows(X), n_jobs), confidence_level, groups)
 
-        For a new row in random order with these, whatever their distribution, the set has the true class
-        with at least the confidence level asked for. Probabilities stay what they are.
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), n_jobs: int = 1) -> FloatArray:
+        """Quantiles of the number for each row; see `LowRankLSSVR.predict_quantiles`."""
+        return self.quantiles_of(self.spreads_unchecked(self._rows(X), n_jobs), quantiles)
+
+    def predict_std(self, X: Any, n_jobs: int = 1) -> FloatArray:
+        """The standard deviation of the error to expect for each row."""
+        return self.deviations_of(self.spreads_unchecked(self._rows(X), n_jobs))
+
+    def conformalize(self, X: Any, y: Any, groups: Any = None) -> KernelModel:
+        """The same model with levels that are kept for certain, by rows that the fit has not seen.
+
+        For a new row in random order with these, whatever their distribution, sets have the true class, and
+        intervals the true number, with at least the confidence level asked for. Predictions and probabilities
+        stay what they are.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or a table
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         groups : array-like of shape (n_samples,), default=None
             Levels are then kept for each group of rows by itself, and predictions ask for the groups too.
         """
-        rows = rows_of(self._own(), X)
-        y = np.asarray(y)
-        if len(y) != len(rows):
-            raise ValueError(f"There must be a target for each of {len(rows)} rows, got {len(y)}.")
-        return self.conformalized(self._own().outputs_unchecked(rows), y, np.ones(len(rows)), groups)
+        found = self.judged_unchecked(self._rows(X))
+        return self.conformalized(found, y, np.ones(len(found)), groups)
 
-    def conformalized(self, Y: FloatArray, y: AnyArray, weights: FloatArray, groups: Any) -> KernelModel:
-        """The same for outputs Y (n, k), and weights as numbers of observations."""
-        groups = None if groups is None else check_groups(groups, len(Y))
-        calibration, outputs = self.class_calibration, cast(ClassOutputs, self._own().outputs)
-        codes = outputs.codes(Labels.of(y))
-        if len(codes) and codes.min() < 0:
-            strange = np.asarray(y)[codes < 0].tolist()[0]
-            raise ValueError(f"The class {strange!r} is none of the model's: {outputs}.")
-        return replace(self._own(), calibration=calibration.with_misfits(Y, codes, weights, groups))
+    # -- from what `…_unchecked` says of rows
+
+    def conformalized(self, found: FloatArray, y: Any, weights: FloatArray, groups: Any) -> KernelModel:
+        """From what `judged_unchecked` says of rows, their targets, and how many observations each is."""
+        if len(np.shape(y)) == 0 or len(y) != len(found):
+            count = "none" if len(np.shape(y)) == 0 else len(y)
+            raise ValueError(f"There must be a target for each of {len(found)} rows, got {count}.")
+        if not len(found):
+            raise ValueError("There must be rows to conformalize with, got none.")
+        groups = None if groups is None else check_groups(groups, len(found))
+        model, outputs = self._own(), self._own().outputs
+        if isinstance(outputs, ClassOutputs):
+            codes = outputs.codes(Labels.of(np.asarray(y)))
+            if codes.min() < 0:
+                strange = np.asarray(y)[codes < 0].tolist()[0]
+                raise ValueError(f"The class {strange!r} is none of the model's {outputs}.")
+            classes = self.class_calibration
+            return replace(model, calibration=classes.with_misfits(found, codes, weights, groups))
+        Y, spreads = np.split(found, 2, axis=1)
+        targets = np.asarray(y, dtype=np.float64).reshape(len(Y), -1)
+        if targets.shape != Y.shape or not np.isfinite(targets).all():
+            raise ValueError(f"Targets must be finite numbers, {Y.shape[1]} for each row.")
+        numbers = self.number_calibration
+        return replace(model, calibration=numbers.with_residuals(targets - Y, spreads, weights, groups))
+
+    def intervals_of(self, found: FloatArray, confidence_level: Any, groups: Any) -> FloatArray:
+        """Intervals from predictions and spreads."""
+        Y, spreads = np.split(found, 2, axis=1)
+        ends = self.number_calibration.intervals(Y, spreads, confidence_level, groups)
+        return ends[:, 0] if self._own().outputs.flat else ends
+
+    def quantiles_of(self, found: FloatArray, quantiles: Any) -> FloatArray:
+        """Quantiles from predictions and spreads."""
+        Y, spreads = np.split(found, 2, axis=1)
+        levels = self.number_calibration.quantiles(Y, spreads, quantiles)
+        return levels[:, 0] if self._own().outputs.flat else levels
+
+    def deviations_of(self, found: FloatArray) -> FloatArray:
+        """Standard deviations from predictions and spreads."""
+        spreads = np.split(found, 2, axis=1)[1]
+        return self._own().outputs.scores(self.number_calibration.standard_deviations(spreads))
 
     # -- unchecked, as rows of any place are evaluated
 
     def probabilities_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> FloatArray:
         """The probabilities for a finite float array, without a look at it."""
-        calibration = self.class_calibration
-        return self._in_blocks(X, lambda rows: calibration.probabilities(self._outputs(rows)), n_jobs)
+        calibration, outputs = self.class_calibration, self._own().outputs_unchecked
+        return self._in_blocks(X, lambda rows: calibration.probabilities(outputs(rows)), n_jobs)
 
     def log_probabilities_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> FloatArray:
         """Their logarithms."""
-        calibration = self.class_calibration
-        return self._in_blocks(X, lambda rows: calibration.log_probabilities(self._outputs(rows)), n_jobs)
+        calibration, outputs = self.class_calibration, self._own().outputs_unchecked
+        return self._in_blocks(X, lambda rows: calibration.log_probabilities(outputs(rows)), n_jobs)
+
+    def spreads_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> FloatArray:
+        """Predictions, and beside them what a residual there is a multiple of: (n, 2·n_outputs)."""
+        calibration, model = self.number_calibration, self._own()
+
+        def both(rows: AnyArray) -> FloatArray:
+            Phi = model.features(rows)
+            return np.column_stack([Phi @ model.theta + model.b, calibration.spreads(Phi)])
+
+        return self._in_blocks(X, both, n_jobs)
+
+    def judged_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> FloatArray:
+        """What `conformalized` needs to know of rows."""
+        if isinstance(self._own().outputs, ClassOutputs):
+            return self._own().outputs_unchecked(X, n_jobs)
+        return self.spreads_unchecked(X, n_jobs)
 
     @property
     def class_calibration(self) -> ClassCalibration:
         """The calibration of a classifier, or a sentence."""
         model = self._own()
-        if not isinstance(model.outputs, ClassOutputs):
-            raise ValueError(
-                f"Probabilities and sets are for classifiers: this model predicts {model.outputs.describe()}."
-            )
+        if model.outputs.reads != "labels":
+            said = model.outputs.describe()
+            raise ValueError(f"Probabilities and sets are for classifiers: this model predicts {said}.")
         if not isinstance(model.calibration, ClassCalibration):
+            raise ValueError(UNCALIBRATED)
+        return model.calibration
+
+    @property
+    def number_calibration(self) -> NumberCalibration:
+        """The calibration of a regression, or a sentence."""
+        model = self._own()
+        if model.outputs.reads != "numbers":
+            said = model.outputs.describe()
+            raise ValueError(f"Intervals and quantiles are for numbers: this model predicts {said}.")
+        if not isinstance(model.calibration, NumberCalibration):
             raise ValueError(UNCALIBRATED)
         return model.calibration
 
     def _own(self) -> KernelModel:
         return cast("KernelModel", self)
 
-    def _outputs(self, X: AnyArray) -> FloatArray:
-        return self._own().outputs_unchecked(X)
+    def _rows(self, X: Any) -> AnyArray | EncodedTable:
+        return rows_of(self._own(), X)
 
     def _in_blocks(
         self, X: AnyArray | EncodedTable, function: Callable[[AnyArray], FloatArray], n_jobs: int
     ) -> FloatArray:
         """A function of some rows at a time, so that memory on the way is bounded."""
         size = rows_per_block(len(X))
-        if len(X) <= size:
-            return function(X[:])  # a table becomes features
         with single_threaded_blas():
-            blocks = range(0, len(X), size)
-            return np.concatenate(
-                list(Workers(n_jobs).spread(lambda start: function(X[start : start + size]), blocks))
-            )
+            if len(X) <= size:
+                return function(X[:])  # a table becomes features
+            starts = range(0, len(X), size)
+            return np.concatenate(Workers(n_jobs).spread(lambda i: function(X[i : i + size]), starts))

@@ -1,0 +1,158 @@
+"""What estimators say beside their predictions: probabilities and sets of classes, intervals of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from sleek._runtime.checks import check_n_jobs
+from sleek._runtime.threads import Workers
+from sleek._runtime.types import AnyArray, FloatArray
+from sleek.calibration.weights import as_observations
+from sleek.model.kernel_model import KernelModel
+from sleek.rows.cutting import PREDICTED
+from sleek.rows.open import has_targets, open_features
+from sleek.rows.raw import RawBlock
+from sleek.rows.rows import Run
+
+
+class _Conformal:
+    """What both kinds share: levels that are kept for certain."""
+
+    model_: KernelModel
+    n_jobs: int | None
+    _model: Callable[[], KernelModel]
+    _evaluated: Callable[..., AnyArray]
+
+    def conformalize(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+        """Make levels certain, by rows that the fit has not seen: split conformal prediction.
+
+        For a new row in random order with these, whatever their distribution, sets have the true class, and
+        intervals the true number, with at least the confidence level asked for. Predictions and probabilities
+        stay what they are. A level needs 1/(1 - level) - 1 rows, 9 for 0.9.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Rows
+            `Rows`, such as `Files`, have their targets with them.
+        y : array-like
+        groups : array-like of shape (n_samples,), default=None
+            Text or numbers. Levels are then kept for each group of rows by itself, and `predict_set` and
+            `predict_interval` ask for the groups of new rows.
+
+        Returns
+        -------
+        self
+        """
+        model = self._model()
+        if has_targets(X):
+            if y is not None:
+                raise ValueError(f"{type(X).__name__} have their targets with them, so `y` must be None.")
+            found, targets, s = self._collected(X, model)
+        else:
+            found, targets = self._evaluated(X, model.judged_unchecked), y
+            s = np.ones(len(found))
+        self.model_ = model.conformalized(found, targets, as_observations(s, np.ones(len(s))), groups)
+        return self
+
+    def _collected(self, X: Any, model: KernelModel) -> tuple[FloatArray, AnyArray, FloatArray]:
+        """What the model says of rows that have targets with them, the targets, and the weights."""
+
+        def task(block: RawBlock) -> list[tuple[FloatArray, AnyArray, FloatArray]]:
+            y = block.y.values[block.y.codes] if model.outputs.reads == "labels" else block.y
+            return [(model.judged_unchecked(block.X), y, block.s)]
+
+        run, rows = Run(Workers(check_n_jobs(self.n_jobs))), open_features(self, X)
+        parts = rows.map_reduce(task, run, reads=model.outputs.reads, features=True, cutting=PREDICTED)
+        found, y, s = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
+        return found, y, s
+
+
+class ProbabilityMethods(_Conformal):
+    """Probabilities and sets of classes."""
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of every class for each row, (n_samples, n_classes), in the order of `classes_`.
+
+        They come from scores of rows that took no part in the fit, so that they can be trusted on new rows.
+        The most probable class is always the one that `predict` names.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Rows
+        """
+        return self._evaluated(X, self._model().probabilities_unchecked)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The logarithms of the probabilities, (n_samples, n_classes)."""
+        return self._evaluated(X, self._model().log_probabilities_unchecked)
+
+    def predict_set(
+        self, X: Any, confidence_level: float = 0.9, class_conditional: bool = False, groups: Any = None
+    ) -> AnyArray:
+        """Classes among which the true one is with a wanted probability: truth values, (n_samples,
+        n_classes).
+
+        A set is never empty: it always has the most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Rows
+        confidence_level : float, default=0.9
+        class_conditional : bool, default=False
+            Whether the level is to hold for the rows of every class, not only for all rows together.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, if `conformalize` was given groups.
+        """
+        calibration = self._model().class_calibration
+        return calibration.sets(self.predict_proba(X), confidence_level, class_conditional, groups)
+
+
+class IntervalMethods(_Conformal):
+    """Intervals, quantiles and standard deviations of numbers."""
+
+    def predict_interval(
+        self, X: Any, confidence_level: float | list[float] = 0.9, groups: Any = None
+    ) -> FloatArray:
+        """Lower and upper ends between which the target is with a wanted probability.
+
+        ŷ ± q·σ(x)·√(1 + h(x)): wider where residuals of rows that took no part in the fit are larger, and
+        where few rows say much (the leverage h).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Rows
+        confidence_level : float, or a list of levels, default=0.9
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, if `conformalize` was given groups.
+
+        Returns
+        -------
+        array of shape (n_samples, 2), or (n_samples, 2, n_levels) for a list of levels
+            For several targets, (n_samples, n_outputs, 2) or (n_samples, n_outputs, 2, n_levels).
+        """
+        model = self._model()
+        return model.intervals_of(self._spreads(X), confidence_level, groups)
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> FloatArray:
+        """Quantiles of the target for each row, which never cross.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Rows
+        quantiles : list of float, default=(0.05, 0.5, 0.95)
+
+        Returns
+        -------
+        array of shape (n_samples, n_quantiles), or (n_samples, n_outputs, n_quantiles) for several targets
+        """
+        return self._model().quantiles_of(self._spreads(X), quantiles)
+
+    def predict_std(self, X: Any) -> FloatArray:
+        """The standard deviation of the error to expect for each row: in the shape of a prediction."""
+        return self._model().deviations_of(self._spreads(X))
+
+    def _spreads(self, X: Any) -> FloatArray:
+        return self._evaluated(X, self._model().spreads_unchecked)
