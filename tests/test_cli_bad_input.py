@@ -64,7 +64,6 @@ def folder(tmp_path_factory):
         ("fit empty.csv -t y", "empty.csv is empty: a line of column names and rows are needed."),
         ("fit header.csv -t y", "header.csv has column names but no rows."),
         ("fit ragged.csv -t y", "ragged.csv, line 3: 2 fields, but 3 column names"),
-        ("fit latin.csv -t y", "latin.csv, line 2: byte 0xe9 is not UTF-8"),
         ("fit one_class.csv -t y", "one_class.csv: the target 'y' is 'no' in every row"),
         ("fit no_target.csv -t y", "no_target.csv: the target 'y' has no value in any row."),
         ("fit day.csv -t y", "day.csv: the target 'y' holds dates"),

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from sleek import ModelFileError
-from sleek._runtime.types import FloatArray
 from sleek.cli.errors import InputError
 from sleek.model.kernel_model import KernelModel
 from sleek.model.saving import MAX_BYTES, loads
 from sleek.outputs.classes import ClassOutputs
 from sleek.report.scores import scores_of
 from sleek.report.units import inputs_of
+from sleek.tables.encoded import EncodedTable
 from sleek.tables.open import name_of, read_bytes
 from sleek.tables.table import Table
 from sleek.tables.target import known_target
@@ -32,6 +32,12 @@ def load_model(path: str) -> KernelModel:
         raise InputError(f"{name_of(path)} is not a model that can be used. {error}") from None
 
 
+def missing_words(model: KernelModel) -> list[str] | None:
+    """The words that meant a missing value when the model was fitted; None: the usual ones."""
+    found = model.metadata.get("missing")
+    return [str(word) for word in found] if isinstance(found, list) else None
+
+
 def predict(
     model: KernelModel, table: Table, scores: bool, keep: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
@@ -46,7 +52,7 @@ def predict(
     return {name: table.original(name) for name in kept} | said, notes
 
 
-def _answers(model: KernelModel, X: FloatArray, scores: bool) -> dict[str, Any]:
+def _answers(model: KernelModel, X: EncodedTable, scores: bool) -> dict[str, Any]:
     outputs = model.outputs
     Y = model.outputs_unchecked(X)
     answers = outputs.answer(Y)
@@ -80,7 +86,7 @@ def evaluate(
     if len(target.rows) < table.n_rows:
         notes.append(f"{table.n_rows - len(target.rows)} rows without a value of {name!r} are left out")
     s = weights_of(table, weight, target.rows) if weight else None
-    scores = scores_of(model, X[target.rows], target.y, s)
+    scores = scores_of(model, X.take(target.rows), target.y, s)
     if classes is not None:
         notes += note_unknown(name, target.y.tolist(), classes.tolist())
     return {"target": name, **scores}, notes

@@ -72,6 +72,7 @@ def fit(
     columns: opt.ColumnNames = None,
     drop: opt.Drop = None,
     categories: opt.Categories = None,
+    missing: opt.Missing = None,
     weight: opt.WeightName = None,
     test: opt.TestShare = None,
     units: opt.NumberOfUnits = None,
@@ -117,8 +118,9 @@ def fit(
             seed=seed,
             verbose=verbose,
             test=test,
+            missing=opt.words(missing),
         )
-        table = read_table(str(data))
+        table = read_table(str(data), choices.missing)
         with interrupts.raised():
             fitted = train(table, choices, display)
         content = dumps(fitted.model)
@@ -168,7 +170,8 @@ def predict(
         from sleek.tables.open import read_table
         from sleek.tables.writing import table_bytes
 
-        found, table = applying.load_model(str(model)), read_table(str(data))
+        found = applying.load_model(str(model))
+        table = read_table(str(data), applying.missing_words(found))
         display(f"predicting {table.n_rows:,} rows")
         columns, notes = applying.predict(found, table, scores, opt.names(keep))
         content = table_bytes(columns, output)
@@ -199,7 +202,8 @@ def evaluate(
         from sleek.cli import applying
         from sleek.tables.open import read_table
 
-        found, table = applying.load_model(str(model)), read_table(str(data))
+        found = applying.load_model(str(model))
+        table = read_table(str(data), applying.missing_words(found))
         display(f"predicting {table.n_rows:,} rows")
         scores, notes = applying.evaluate(found, table, target, weight)
     from sleek.cli.output import print_json, say_notes, screen

@@ -10,6 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from sleek._runtime.types import FloatArray, IntArray
+from sleek.cli.applying import missing_words
 from sleek.cli.errors import InputError
 from sleek.cli.options import fields
 from sleek.cli.show import WIDEST
@@ -56,10 +57,10 @@ def row_of_file(model: KernelModel, place: str) -> FloatArray:
     path, mark, number = place.rpartition(":")
     if not mark or not number.isdecimal():
         raise InputError(f"--explain needs file:row, such as data.csv:1, got {place!r}.")
-    table = read_table(path)
+    table = read_table(path, missing_words(model))
     if not 1 <= int(number) <= table.n_rows:
         raise InputError(f"{table.source} has rows 1 to {table.n_rows}, got {number}.")
-    x: FloatArray = features_of(table, inputs_of(model))[0][int(number) - 1]
+    x: FloatArray = features_of(table, inputs_of(model))[0][int(number) - 1 : int(number)][0]
     return x
 
 

@@ -63,6 +63,10 @@ Drop = Annotated[str | None, typer.Option(help="Leave out these columns: id,date
 Categories = Annotated[
     str | None, typer.Option(help="Numbers in these columns are codes, not quantities: zip,month")
 ]
+Missing = Annotated[
+    str | None,
+    typer.Option(help="Words that mean a missing value, instead of NA, null, ? and the like: none,-99"),
+]
 TestShare = Annotated[
     float | None, typer.Option(help="Hold out this share of the rows, between 0 and 1, and test on it.")
 ]
@@ -119,6 +123,11 @@ def fields(text: str) -> list[str]:
 def names(text: str | None) -> tuple[str, ...]:
     """The names of columns in an option, none without it."""
     return () if text is None else tuple(fields(text))
+
+
+def words(text: str | None) -> tuple[str, ...] | None:
+    """The words in an option, None without it."""
+    return None if text is None else tuple(fields(text))
 
 
 def check_numbers(jobs: int, test: float | None) -> None:

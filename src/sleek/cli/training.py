@@ -50,6 +50,7 @@ class Choices:
     seed: int = 0
     verbose: bool = False
     test: float | None = None
+    missing: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +175,10 @@ def _fit(
     ):
         warnings.simplefilter("always")
         estimator.fit(rows)
-    return replace(estimator.model_, metadata={"target": choices.target}), _notes(heard, estimator.n_iter_)
+    metadata: dict[str, Any] = {"target": choices.target}
+    if choices.missing is not None:
+        metadata["missing"] = list(choices.missing)
+    return replace(estimator.model_, metadata=metadata), _notes(heard, estimator.n_iter_)
 
 
 def _notes(heard: Sequence[warnings.WarningMessage], n_iter: int) -> list[str]:

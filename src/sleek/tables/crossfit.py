@@ -82,10 +82,17 @@ class LevelSums:
         strength = max(gains, key=lambda key: gains[key])
         return strength, gains[strength]
 
+    def merged(self, group: IntArray, size: int) -> LevelSums:
+        """The sums of levels that are put together: `group` says where each goes."""
+        into = (group[:, None] == np.arange(size)).astype(np.float64)  # (levels, size)
+        total = np.einsum("flk,lg->fgk", self.total, into)
+        return LevelSums(self.weight @ into, total, self.squares, self.n_rows)
+
     @property
     def noise(self) -> float:
         """A gain that a grouping of no use has now and then: two of its standard deviations."""
-        return 2.0 * float(np.sqrt(2.0 * self.weight.shape[1]) / self.n_rows)
+        used = int((self.weight.sum(axis=0) > 0).sum())
+        return 2.0 * float(np.sqrt(2.0 * used) / self.n_rows)
 
 
 def folds_of(numbers: IntArray) -> IntArray:

@@ -16,14 +16,23 @@ import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.tables import rules
-from sleek.tables.columns import CategoryColumn, Column, DateColumn, LevelColumn, NumberColumn, calendar_part
-from sleek.tables.crossfit import Judges
+from sleek.tables.columns import (
+    YEAR,
+    CategoryColumn,
+    Column,
+    DateColumn,
+    LevelColumn,
+    NumberColumn,
+    calendar_part,
+)
+from sleek.tables.crossfit import Judges, LevelSums
 from sleek.tables.errors import TableError, UselessColumnError
 from sleek.tables.inputs import Inputs
 from sleek.tables.reading import as_days, as_numbers, as_words, date_order, is_number
 from sleek.tables.values import Coded, Dates, Numbers, Values
 
-BINS = {"season": 12, "weekday": 7, "hour": 24}  # groups by which a part of the calendar is judged
+# Groups by which a part of the calendar is judged, and the length of its period.
+BINS = {"season": (12, YEAR), "weekday": (7, 7.0), "hour": (24, 24.0)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +82,14 @@ def learn_columns(
     by_fold: dict[str, FloatArray] = {}
     judges = None
     for name, column in found.items():
-        if T is None or not _has_choices(column, columns[name]):
+        if T is None or not has_choices(column):
             continue
         if judges is None:
             settled = (other.settle(columns[key]) for key, other in found.items())
             judges = Judges.of(T, np.ones(len(T)) if s is None else s, settled)
-        found[name] = _chosen(column, columns[name], judges, by_fold)
+        groups = groupings(column, column.settle(columns[name]))
+        sums = {key: judges.sums(codes, size) for key, (codes, size) in groups.items()}
+        found[name] = chosen(column, sums, by_fold)
     for name, column in found.items():
         if T is None and isinstance(column, CategoryColumn) and len(column.levels) > rules.ONE_HOT_LEVELS:
             continue  # nobody can say which are of use
@@ -135,21 +146,37 @@ def _date(name: str, days: FloatArray, order: str) -> DateColumn:
 
 
 def median_of(numbers: AnyArray) -> float:
-    """The median of the numbers there are, of evenly chosen rows where there are many; NaN if none is."""
-    some = numbers[:: max(1, len(numbers) // rules.MEDIAN_ROWS)].astype(np.float64)
+    """The median of the numbers there are, of every 2ᵏth row where there are many; NaN if none is."""
+    some = numbers[:: stride(len(numbers))].astype(np.float64)
     some = some[~np.isnan(some)]
-    if len(some) == 0 and len(numbers) > rules.MEDIAN_ROWS:
+    if len(some) == 0 and numbers.dtype.kind == "f":
         some = numbers[~np.isnan(numbers)].astype(np.float64)
     return float(np.median(some)) if len(some) else np.nan
 
 
+def stride(n_rows: int) -> int:
+    """The power of two such that every so manieth row is enough for a median.
+
+    >>> stride(1000), stride(20_001), stride(1_000_000)
+    (1, 2, 64)
+    """
+    step = 1
+    while -(-n_rows // step) > rules.MEDIAN_ROWS:
+        step *= 2
+    return step
+
+
 def _category(name: str, words: Coded) -> CategoryColumn:
     counts: dict[str, int] = {}
-    for word, count in zip(
-        words.values, np.bincount(words.array + 1, minlength=len(words.values) + 1)[1:].tolist(), strict=True
-    ):
+    rows = np.bincount(words.array + 1, minlength=len(words.values) + 1)[1:]
+    for word, count in zip(words.values, rows.tolist(), strict=True):
         if count:
             counts[word] = counts.get(word, 0) + count
+    return category_of(name, counts, len(words))
+
+
+def category_of(name: str, counts: Mapping[str, int], n_rows: int) -> CategoryColumn:
+    """The category whose words have these counts, of so many rows; an id is refused."""
     present = sum(counts.values())
     if not present:
         raise UselessColumnError(no_value(name))
@@ -162,14 +189,14 @@ def _category(name: str, words: Coded) -> CategoryColumn:
         )
     if len(levels) > rules.MOST_LEVELS:
         levels = sorted(sorted(levels, key=lambda level: -counts[level])[: rules.MOST_LEVELS])
-    other = len(levels) < len(counts)
-    return CategoryColumn(name, tuple(levels), gap=present < len(words), other=other)
+    return CategoryColumn(name, tuple(levels), gap=present < n_rows, other=len(levels) < len(counts))
 
 
 # -- chosen by rows left out -------------------------------------------------------------------------------
 
 
-def _has_choices(column: Column, values: Values) -> bool:
+def has_choices(column: Column) -> bool:
+    """Whether there is something about a column that targets can say."""
     match column:
         case NumberColumn(gaps=gaps):
             return gaps
@@ -178,57 +205,53 @@ def _has_choices(column: Column, values: Values) -> bool:
     return isinstance(column, DateColumn)
 
 
-def _chosen(column: Column, values: Values, judges: Judges, by_fold: dict[str, FloatArray]) -> Column:
+def groupings(column: Column, settled: AnyArray) -> dict[str, tuple[IntArray, int]]:
+    """Groups of rows whose targets say what to make of a column: a code for each row, and how many."""
+    if isinstance(column, CategoryColumn):
+        return {"levels": (settled, len(column.levels) + 2)}
+    gaps = np.isnan(settled)
+    groups = {"gaps": (gaps.astype(np.int64), 2)}
+    if isinstance(column, DateColumn):
+        filled = np.where(gaps, column.fill, settled)
+        for part, (bins, period) in BINS.items():
+            codes = (calendar_part(part, filled) * (bins / period)).astype(np.int64)
+            groups[part] = np.minimum(codes, bins - 1), bins
+        groups["years"] = np.clip(filled // YEAR + 300, 0, 599).astype(np.int64), 600
+    return groups
+
+
+def chosen(column: Column, sums: Mapping[str, LevelSums], by_fold: dict[str, FloatArray]) -> Column:
+    """The column as the sums of its groupings want it."""
     match column:
         case NumberColumn():
-            return replace(
-                column, indicator=_tells(np.isnan(column.settle(values)).astype(np.int64), 2, judges)
-            )
+            return replace(column, indicator=_tells(sums["gaps"]))
         case DateColumn():
-            return _chosen_parts(column, column.settle(values), judges)
+            years = int((sums["years"].weight.sum(axis=0) > 0).sum())  # within one the season is the day
+            parts = [part for part in BINS if (part != "season" or years > 1) and _tells(sums[part])]
+            return replace(column, parts=("days", *parts), indicator=_tells(sums["gaps"]))
         case CategoryColumn():
-            return _chosen_levels(column, values, judges, by_fold)
+            return _chosen_levels(column, sums["levels"], by_fold)
     return column
 
 
-def _tells(codes: IntArray, n_levels: int, judges: Judges) -> bool:
+def _tells(sums: LevelSums) -> bool:
     """Whether a grouping foretells the targets of rows left out."""
-    sums = judges.sums(codes, n_levels)
     return sums.best()[1] > rules.LEAST_GAIN + sums.noise
 
 
-def _chosen_parts(column: DateColumn, days: FloatArray, judges: Judges) -> DateColumn:
-    gaps = np.isnan(days)
-    filled = np.where(gaps, column.fill, days)
-    parts = ["days"]
-    for part, bins in BINS.items():
-        value = calendar_part(part, filled)
-        high = {"season": 365.2425, "weekday": 7.0, "hour": 24.0}[part]
-        codes = np.minimum((value * (bins / high)).astype(np.int64), bins - 1)
-        spans = part != "season" or np.ptp(filled) > 365  # within a year the season is the day
-        if spans and len(np.unique(codes)) > 1 and _tells(codes, bins, judges):
-            parts.append(part)
-    indicator = bool(gaps.any()) and _tells(gaps.astype(np.int64), 2, judges)
-    return replace(column, parts=tuple(parts), indicator=indicator)
-
-
-def _chosen_levels(
-    column: CategoryColumn, values: Values, judges: Judges, by_fold: dict[str, FloatArray]
-) -> Column:
+def _chosen_levels(column: CategoryColumn, sums: LevelSums, by_fold: dict[str, FloatArray]) -> Column:
     """The commonest levels alone, or a number for each level."""
-    places, count = column.settle(values), len(column.levels)
-    sums = judges.sums(places, count + 2)
-    rows = np.bincount(places, minlength=count + 2)[:count]
+    count = len(column.levels)
+    rows = sums.weight.sum(axis=0)[:count]
     common = np.argsort(-rows, kind="stable")[: rules.ONE_HOT_LEVELS]
     common = np.sort(common[rows[common] >= rules.LEAST_LEVEL_ROWS])
-    lookup = np.full(count + 2, len(common), dtype=np.int64)
-    lookup[common], lookup[count + 1] = np.arange(len(common)), len(common) + 1
-    _, grouped = judges.sums(lookup[places], len(common) + 2).best()
+    group = np.full(count + 2, len(common), dtype=np.int64)
+    group[common], group[count + 1] = np.arange(len(common)), len(common) + 1
+    _, grouped = sums.merged(group, len(common) + 2).best()
     strength, rated = sums.best()
-    if rated <= max(grouped, 0.0) + rules.LEAST_GAIN or judges.T.shape[1] > rules.MOST_LEVEL_OUTPUTS:
-        return CategoryColumn(
-            column.name, tuple(column.levels[place] for place in common), column.gap, other=True
-        )
+    if rated <= max(grouped, 0.0) + rules.LEAST_GAIN or sums.total.shape[-1] > rules.MOST_LEVEL_OUTPUTS:
+        levels = tuple(column.levels[place] for place in common)
+        return CategoryColumn(column.name, levels, column.gap, other=True)
     means, table = sums.means(strength)
     by_fold[column.name] = means
     lines = [tuple(line) for line in table.tolist()]

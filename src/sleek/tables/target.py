@@ -8,8 +8,8 @@ import numpy as np
 
 from sleek._runtime.types import AnyArray, IntArray
 from sleek.tables.errors import TableError
-from sleek.tables.reading import date_order, texts
-from sleek.tables.table import Table
+from sleek.tables.table import Table, is_date
+from sleek.tables.values import Numbers
 
 MOST_CLASSES = 20  # different whole numbers that are taken as class labels
 CLASSIFICATION, REGRESSION = "classification", "regression"
@@ -34,11 +34,12 @@ def learn_target(table: Table, name: str, task: str | None) -> Target:
     Text is a class. Numbers are classes if they are whole and at most 20 different ones, and else a quantity
     to predict; `task` overrules that.
     """
-    values = table.numbers(name) if task == REGRESSION else table.values(name)
-    if values.dtype.kind in "Mm" or (values.dtype.kind == "O" and date_order(_present(values)) is not None):
+    found = Numbers(table.numbers(name)) if task == REGRESSION else table.column(name)
+    if is_date(found):
         raise TableError(f"{table.source}: the target {name!r} holds dates: a number or a class is needed.")
-    if values.dtype.kind != "f":
+    if not isinstance(found, Numbers):
         return _checked(table, name, _words(table, name))
+    values = np.asarray(found.array, dtype=np.float64)
     rows = np.flatnonzero(~np.isnan(values))
     y = values[rows]
     whole = bool(np.all(y == np.round(y)))
@@ -66,14 +67,11 @@ def known_target(table: Table, name: str, classes: AnyArray | None) -> Target:
     return _measured(table, name, target)
 
 
-def _present(values: AnyArray) -> list[str]:
-    return [text for text in texts(values) if text is not None]
-
-
 def _words(table: Table, name: str) -> Target:
     words = table.words(name)
-    rows = np.array([row for row, word in enumerate(words) if word is not None], dtype=np.int64)
-    return Target(CLASSIFICATION, rows, np.array([words[row] for row in rows], dtype=str))
+    rows = np.flatnonzero(words.array >= 0)
+    levels = np.array(words.values or [""], dtype=str)
+    return Target(CLASSIFICATION, rows, levels[words.array[rows]])
 
 
 def _checked(table: Table, name: str, target: Target) -> Target:

@@ -10,8 +10,8 @@ import numpy as np
 
 from sleek._runtime.types import FloatArray, IntArray
 from sleek.tables.columns import NumberColumn, WordColumn
+from sleek.tables.encoded import EncodedTable
 from sleek.tables.errors import TableError
-from sleek.tables.frames import values_of
 from sleek.tables.inputs import Inputs
 from sleek.tables.table import Table
 from sleek.tables.values import Numbers, Values
@@ -21,29 +21,26 @@ COMMONEST = 3  # values in a note about those never seen
 
 def column_values(table: Table, names: Sequence[str], categories: Collection[str]) -> dict[str, Values]:
     """The values of columns for all rows; those of categories as they are written."""
-    return {
-        name: values_of(name, table.words(name) if name in categories else table.values(name))
-        for name in names
-    }
+    return {name: table.words(name) if name in categories else table.column(name) for name in names}
 
 
-def features_of(table: Table, inputs: Inputs) -> tuple[FloatArray, list[str]]:
-    """X (n, n_features), a model's features of the table's rows, and what to note about them."""
-    table.require([column.name for column in inputs.columns])
-    columns: dict[str, Sequence[Any] | FloatArray] = {}
+def features_of(table: Table, inputs: Inputs) -> tuple[EncodedTable, list[str]]:
+    """A model's features of the table's rows, and what to note about them."""
+    table.require(inputs.names)
+    values: dict[str, Values] = {}
     notes = list(table.notes)
     for column in inputs.columns:
         match column:
             case NumberColumn(name, fill):
-                columns[name] = numbers = table.numbers(name)
+                numbers = table.numbers(name)
+                values[name] = Numbers(numbers)
                 notes += _note_gaps(table, name, fill, np.flatnonzero(np.isnan(numbers)))
             case WordColumn(name=name):
-                columns[name] = table.words(name)
-                values = values_of(name, columns[name])
-                notes += column.notes(column.settle(values), values)
+                values[name] = table.words(name)
+                notes += column.notes(column.settle(values[name]), values[name])
             case _:
-                columns[column.name] = table.values(column.name)
-    return inputs.transform(columns), notes
+                values[column.name] = table.column(column.name)
+    return EncodedTable.of(inputs, values), notes
 
 
 def weights_of(table: Table, name: str | None, rows: IntArray) -> FloatArray:

@@ -1,0 +1,148 @@
+"""How a CSV file is written: its encoding, delimiter and column names, found in its first bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sleek.tables.errors import TableError
+
+DELIMITERS = ",;\t|"
+LOOKED_AT = 2**18  # bytes
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """A CSV file's delimiter, the names of its columns (some may be empty) and the line they stand in."""
+
+    source: str
+    delimiter: str
+    header: tuple[str, ...]
+    header_line: int
+    quotes: bool  # whether there are quoted fields, which may go over several lines
+    encoding: str = "utf-8"
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, head: bytes, source: str, quotes: bool) -> Dialect:
+        """From the first bytes of a file."""
+        encoding = _encoding(head, source)
+        notes = []
+        if encoding == "cp1252":
+            notes.append(western(source))
+        text = head.decode("utf-8-sig" if encoding == "utf-8" else encoding, errors="replace")
+        delimiter = _sniff(text)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        try:
+            header = [name.strip() for name in next(row for row in reader if row)]
+        except csv.Error as error:
+            raise TableError(f"{source}, line {reader.line_num}: {error}.") from None
+        return cls(source, delimiter, tuple(header), reader.line_num, quotes, encoding, notes).checked()
+
+    def checked(self) -> Dialect:
+        """The dialect, unless columns have no or the same names."""
+        names = self.names
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                raise TableError(f"{self.source}, line 1: two columns are called {name!r}.")
+        if not names or all(_is_number(name) for name in names):
+            said = ", ".join(self.header)
+            raise TableError(f"{self.source}, line 1: column names are needed, got {said!r}.")
+        self.notes.extend(
+            f"column {place} of {self.source} has no name and is left out"
+            for place, name in enumerate(self.header, start=1)
+            if not name
+        )
+        return self
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns that have one."""
+        return [name for name in self.header if name]
+
+    @property
+    def comma(self) -> bool:
+        """Whether numbers may have a decimal comma."""
+        return self.delimiter != ","
+
+    def options(self) -> dict[str, Any]:
+        """pyarrow's, for columns of text without a rule of gaps; those without a name are not read."""
+        import pyarrow as pa
+        import pyarrow.csv
+
+        places = [f"{place}" for place in range(len(self.header))]
+        wanted = [place for place, name in zip(places, self.header, strict=True) if name]
+        return {
+            "read_options": pa.csv.ReadOptions(
+                column_names=places,
+                skip_rows=self.header_line,
+                encoding="utf8" if self.encoding == "utf-8" else self.encoding,
+                block_size=2**22,
+            ),
+            "parse_options": pa.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=self.quotes),
+            "convert_options": pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(wanted, pa.string()),
+                include_columns=wanted,
+                strings_can_be_null=False,
+                quoted_strings_can_be_null=False,
+            ),
+        }
+
+    def lines(self, data: Any) -> Iterator[int]:
+        """The line in which each row of a file ends; a row of another length is an error that says so."""
+        encoding = "utf-8-sig" if self.encoding == "utf-8" else self.encoding
+        with io.TextIOWrapper(io.BytesIO(data), encoding=encoding, errors="replace", newline="") as stream:
+            reader = csv.reader(stream, delimiter=self.delimiter, strict=True)
+            rows = (row for row in reader if row)
+            next(rows)
+            try:
+                for row in rows:
+                    if len(row) != len(self.header):
+                        raise TableError(
+                            f"{self.source}, line {reader.line_num}: {len(row)} fields, but "
+                            f"{len(self.header)} column names (fields are separated by {self.delimiter!r})."
+                        )
+                    yield reader.line_num
+            except csv.Error as error:
+                raise TableError(f"{self.source}, line {reader.line_num}: {error}.") from None
+
+
+def western(source: str) -> str:
+    """The note about a file of an encoding that is guessed."""
+    return f"{source} is not UTF-8: it is read as Windows-1252 (Western European)"
+
+
+def _encoding(head: bytes, source: str) -> str:
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return "utf-16"
+    if b"\0" in head:
+        raise TableError(f"{source} is no table that can be read: it holds zero bytes, as text does not.")
+    try:
+        head.removeprefix(BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start < len(head) - 4:  # else a letter is cut in two
+            return "cp1252"
+    return "utf-8"
+
+
+def _sniff(text: str) -> str:
+    """The delimiter that cuts the first lines into equally many fields, and the most of them."""
+    lines = text[:100_000].splitlines()[:20]
+
+    def merit(delimiter: str) -> tuple[bool, int]:
+        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row] or [0]
+        return len(set(widths)) == 1 and widths[0] > 1, widths[0]
+
+    return max(DELIMITERS, key=merit)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return "_" not in text
