@@ -213,8 +213,8 @@ def test_bad_csv_files(tmp_path):
         source(b"a,y\n1,2\n1,2,3\n")
     with pytest.raises(ValueError, match=r"rows\.csv\.gz cannot be read as a CSV file"):
         source(b"a,y\n1,2\n", "rows.csv.gz")
-    with pytest.raises(ValueError, match=r"no column 'y' in .*rows\.csv\. Its columns are 'a;y'"):
-        source(b"a;y\n1;2\n")
+    with pytest.raises(ValueError, match=r"no column 'y' in .*rows\.csv\. Its columns are 'a:y'"):
+        source(b"a:y\n1:2\n")
     with pytest.raises(
         ValueError, match=r"Column 'y' must hold a class label .* has none in row 1 of .*rows\.csv"
     ):

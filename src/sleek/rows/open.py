@@ -45,12 +45,14 @@ def open_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, reads: str) ->
     """
     if isinstance(X, Rows):
         _check_alone(X, y, sample_weight)
-        estimator.n_features_in_ = X.n_features
+        vars(estimator).pop("column_notes_", None)
+        rows: Rows = X.learnt(estimator, reads)
+        estimator.n_features_in_ = rows.n_features
         vars(estimator).pop("feature_names_in_", None)
-        names = X.feature_names if X.inputs is None else X.inputs.names
+        names = rows.feature_names if rows.inputs is None else rows.inputs.names
         if names is not None:
             estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
-        return X
+        return rows
     vars(estimator).pop("column_notes_", None)
     columns = table_of(X, getattr(estimator, "categorical_features", None))
     if columns is not None:
@@ -99,7 +101,11 @@ def open_features(estimator: Any, X: Any) -> Rows:
     """Rows to predict, with the features that the estimator was fitted to, in their order."""
     model, names = estimator.model_, feature_names_of(estimator)
     if isinstance(X, Rows):
-        return X.with_features(names, estimator.n_features_in_)
+        return (
+            X.with_features(names, estimator.n_features_in_)
+            if model.inputs is None
+            else X.read_by(model.inputs)
+        )
     if model.inputs is not None:
         if not isinstance(X, Mapping):
             validate_data(estimator, X, reset=False, skip_check_array=True)

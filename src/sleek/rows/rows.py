@@ -100,6 +100,16 @@ class Rows(ABC):
         """How columns of a table became the features; None if they are numbers as they are."""
         return None
 
+    def learnt(self, estimator: Any, reads: str) -> Rows:
+        """The rows to learn from, once it is known what columns of a table become."""
+        return self
+
+    def read_by(self, inputs: Inputs) -> Rows:
+        """The rows as a model that reads a table wants them."""
+        raise TypeError(
+            "The model reads a table, and these rows are numbers: give it a table, or sleek.Files."
+        )
+
     @abstractmethod
     def chunks(self, reads: str | None, features: bool) -> Iterable[RawBlock]:
         """All rows in order, any number at a time, and the same rows whenever they are asked for.
@@ -136,6 +146,8 @@ class Rows(ABC):
             )
         if self.feature_names == names:
             return self
+        from sleek.rows.some import SomeFeatures
+
         return SomeFeatures(self, names, [self.feature_names.index(name) for name in names])
 
     def originals(self, numbers: IntArray, reads: str) -> tuple[IntArray, IntArray]:
@@ -264,33 +276,6 @@ class Rows(ABC):
             joined_words([words_for(part.where, part.numbers) for part in parts], sizes),
             np.concatenate([part.own_numbers() for part in parts]),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class SomeFeatures(Rows):
-    """Another's rows with some of its features, in another order."""
-
-    rows: Rows
-    names: tuple[str, ...]
-    columns: list[int]
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return self.names
-
-    @property
-    def n_features(self) -> int:
-        return len(self.names)
-
-    @property
-    def flat_targets(self) -> bool:
-        return self.rows.flat_targets
-
-    def chunks(self, reads: str | None, features: bool) -> Generator[RawBlock, None, None]:
-        with closing(self.rows._chunks(reads, features)) as chunks:
-            for chunk in chunks:
-                X = chunk.X[:, self.columns] if features else None
-                yield RawBlock(X, chunk.y, chunk.s, chunk.where)
 
 
 def _in_words(names: tuple[str, ...] | None, n_features: int) -> str:

@@ -17,6 +17,7 @@ from sleek.tables.values import Values
 
 PARTS = ("days", "season", "weekday", "hour")
 YEAR = 365.2425  # days, on average
+TRUTHS = ("true", "True", "TRUE", "false", "False", "FALSE")
 
 
 class Column(ABC):
@@ -100,7 +101,10 @@ class WordColumn(Column):
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        return {level: place for place, level in enumerate(self.levels)}
+        places = {level: place for place, level in enumerate(self.levels)}
+        if set(places) <= {"false", "true"}:  # however they are written
+            places |= {word: places[word.lower()] for word in TRUTHS if word.lower() in places}
+        return places
 
     def settle(self, values: Values) -> IntArray:
         """The lines of the table."""
@@ -169,11 +173,7 @@ class CategoryColumn(WordColumn):
     @property
     def words(self) -> tuple[str, ...]:
         """What each of its features stands for."""
-        return (
-            *self.levels,
-            *(["(another)"] if self.other else []),
-            *(["(missing)"] if self.gap else []),
-        )
+        return (*self.levels, *(["(another)"] * self.other), *(["(missing)"] * self.gap))
 
     @cached_property
     def table(self) -> FloatArray:

@@ -35,7 +35,7 @@ class Dialect:
         if encoding == "cp1252":
             notes.append(western(source))
         text = head.decode("utf-8-sig" if encoding == "utf-8" else encoding, errors="replace")
-        delimiter = _sniff(text)
+        delimiter = delimiter_of(text)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         try:
             header = [name.strip() for name in next(row for row in reader if row)]
@@ -129,7 +129,7 @@ def _encoding(head: bytes, source: str) -> str:
     return "utf-8"
 
 
-def _sniff(text: str) -> str:
+def delimiter_of(text: str) -> str:
     """The delimiter that cuts the first lines into equally many fields, and the most of them."""
     lines = text[:100_000].splitlines()[:20]
 

@@ -17,6 +17,7 @@ import numpy as np
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.tables import rules
 from sleek.tables.columns import (
+    TRUTHS,
     YEAR,
     CategoryColumn,
     Column,
@@ -180,7 +181,7 @@ def category_of(name: str, counts: Mapping[str, int], n_rows: int) -> CategoryCo
     present = sum(counts.values())
     if not present:
         raise UselessColumnError(no_value(name))
-    levels = sorted(counts)
+    levels = sorted({word.lower() for word in counts} if set(counts) <= set(TRUTHS) else counts)
     every = len(levels) == present >= rules.LEAST_IDS
     if every or (len(levels) > rules.FREE_LEVELS and len(levels) > rules.LEVEL_SHARE * present):
         raise UselessColumnError(
@@ -189,7 +190,7 @@ def category_of(name: str, counts: Mapping[str, int], n_rows: int) -> CategoryCo
         )
     if len(levels) > rules.MOST_LEVELS:
         levels = sorted(sorted(levels, key=lambda level: -counts[level])[: rules.MOST_LEVELS])
-    return CategoryColumn(name, tuple(levels), gap=present < n_rows, other=len(levels) < len(counts))
+    return CategoryColumn(name, tuple(levels), gap=present < n_rows, other=len(counts) > rules.MOST_LEVELS)
 
 
 # -- chosen by rows left out -------------------------------------------------------------------------------

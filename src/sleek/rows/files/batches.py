@@ -21,7 +21,7 @@ from sleek._runtime.types import AnyArray, FloatArray
 from sleek.rows.files.blocks import Chunk, Origin
 from sleek.rows.files.files import Files
 from sleek.rows.files.labels import arrow_labels
-from sleek.rows.files.layout import FileLayout, csv_input, unreadable
+from sleek.rows.files.layout import FileLayout, csv_input, csv_parsing, unreadable
 from sleek.tables.gaps import MISSING_WORDS
 
 LEAST_ROWS, BATCH_ROWS = 2**11, 2**16
@@ -35,6 +35,7 @@ class Wanted:
 
     source: Files
     features: tuple[str, ...] = ()
+    raw: tuple[str, ...] = ()  # columns whose values are looked at as they are
     numbers: tuple[str, ...] = ()  # targets of regression
     label: str | None = None  # target of classification
     weight: str | None = None
@@ -44,23 +45,30 @@ class Wanted:
     @property
     def columns(self) -> list[str]:
         label, weight = (() if name is None else (name,) for name in (self.label, self.weight))
-        return list(dict.fromkeys((*self.features, *self.numbers, *label, *weight, *self.kept.names)))
+        return list(
+            dict.fromkeys((*self.features, *self.raw, *self.numbers, *label, *weight, *self.kept.names))
+        )
 
     @property
     def as_text(self) -> set[str]:
         """Columns that a CSV file hands out as they are written."""
-        return {name for name in (self.label, *self.kept.names) if name} - set(self.features)
+        return {name for name in (self.label, *self.raw, *self.kept.names) if name is not None} - set(
+            self.features
+        )
 
 
-def kept_schema(source: Files, names: Sequence[str]) -> Any:
-    """The columns to hand on, each with a type that suits every file; those of a CSV file are text."""
+def kept_schema(source: Files, names: Sequence[str], *, raw: bool = False) -> Any:
+    """The columns to hand on, each with a type that suits every file.
+
+    Those of a CSV file are text, unless they are features that are read as numbers, and not `raw`.
+    """
     if isinstance(names, str):
         raise TypeError(f"`keep` must be a list of names, got {names!r}.")
     for name in names:
         for table in source.tables:
             table.column(name)
     if source.is_csv:
-        numbers = source.features
+        numbers = () if raw else source.features
         return pa.schema([(name, pa.float64() if name in numbers else pa.string()) for name in names])
     schemas = [pa.parquet.read_schema(table.path) for table in source.tables]
     return pa.schema([_common_field(name, source, schemas) for name in names])
@@ -125,10 +133,12 @@ def _open_csv(table: FileLayout, wanted: Wanted, threads: bool) -> Any:
     return pa.csv.open_csv(
         csv_input(table.path),
         read_options=pa.csv.ReadOptions(use_threads=threads),
+        parse_options=csv_parsing(table),
         convert_options=pa.csv.ConvertOptions(
             include_columns=wanted.columns,
             column_types={name: type_of(name) for name in wanted.columns},
             null_values=sorted(MISSING_WORDS),
+            decimal_point="," if table.delimiter == ";" else ".",
             strings_can_be_null=True,
         ),
     )

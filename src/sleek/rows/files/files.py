@@ -17,6 +17,7 @@ from sleek.rows.cutting import TARGETS, Cutting
 from sleek.rows.files.layout import FileLayout, inspect, list_files
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run
+from sleek.tables.inputs import Inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +36,12 @@ class Files(Rows):
     target : str, list of str or None, default=None
         The column to predict, or several columns of numbers. Predicting needs none.
     columns : list of str or None, default=None
-        The features: columns of numbers or truth values. None takes every column but target and weight (and
-        the index of a pandas frame).
+        The features: columns of numbers, text, truth values or dates, with gaps or without. None takes every
+        column but target and weight (and the index of a pandas frame).
     weight : str or None, default=None
         The column of row weights: a row of weight 2 counts as two rows, one of weight 0 is left out unread.
+    categories : list of str or None, default=None
+        Columns whose numbers are codes of categories.
 
     Attributes
     ----------
@@ -65,6 +68,7 @@ class Files(Rows):
     target: str | list[str] | None = None
     columns: list[str] | None = None
     weight: str | None = None
+    categories: list[str] | None = None
     tables: tuple[FileLayout, ...] = field(init=False, repr=False)
     features: tuple[str, ...] = field(init=False, repr=False)
     targets: tuple[str, ...] = field(init=False, repr=False)
@@ -120,6 +124,11 @@ class Files(Rows):
         return self.tables[0].is_csv
 
     @property
+    def comma(self) -> bool:
+        """Whether numbers in a CSV file may have a decimal comma."""
+        return self.tables[0].delimiter != ","
+
+    @property
     def n_rows(self) -> int | None:
         """The number of rows in the files, whatever their weight."""
         counts = [table.n_rows for table in self.tables]
@@ -144,6 +153,16 @@ class Files(Rows):
         kept = [name for name in self.targets if name not in names]
         target = kept[0] if kept and isinstance(self.target, str) else kept or None
         return replace(self, path=[table.path for table in self.tables], columns=names, target=target)
+
+    def learnt(self, estimator: Any, reads: str) -> Rows:
+        from sleek.rows.files.tables import learnt_rows
+
+        return learnt_rows(estimator, self, reads, self.categories or ())
+
+    def read_by(self, inputs: Inputs) -> Rows:
+        from sleek.rows.files.tables import TableFiles
+
+        return TableFiles(self.with_features(inputs.names), inputs)
 
     def chunks(self, reads: str | None, features: bool) -> Generator[RawBlock, None, None]:
         from sleek.rows.files.passes import raw_blocks
@@ -190,6 +209,12 @@ class Files(Rows):
 
         Every column must be of one kind in every file; what a CSV file has is seen when it is read.
         """
+        self.check_targets(reads)
+        for name in self.features:
+            self._check_number(name, "a feature", " or leave it out of `columns`")
+
+    def check_targets(self, reads: str | None) -> None:
+        """Targets and weights can be what they are read as."""
         if reads == "labels":
             self._check_label()
         elif reads == "numbers":
@@ -198,7 +223,6 @@ class Files(Rows):
             self._check_number(self.weight, "the weight")
         for name in self.features:
             _same_kind(self.tables, name)
-            self._check_number(name, "a feature", " or leave it out of `columns`")
 
     def _check_targets(self) -> None:
         if not self.targets:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sleek.tables.dialect import LOOKED_AT, delimiter_of
 from sleek.tables.gaps import MISSING_WORDS
 
 PARQUET = (".parquet", ".pq")
@@ -51,6 +52,7 @@ class FileLayout:
     names: tuple[str, ...]  # of the columns; one may stand there more than once
     index: frozenset[str]  # columns that pandas wrote down as the index of its frame
     n_rows: int | None
+    delimiter: str = ","
 
     @property
     def is_csv(self) -> bool:
@@ -144,7 +146,9 @@ def inspect(path: str) -> FileLayout:
     import pyarrow as pa
 
     try:
-        schema, n_rows = _csv_schema(path) if path.lower().endswith(CSV) else _parquet_schema(path)
+        is_csv = path.lower().endswith(CSV)
+        delimiter = sniffed(path) if is_csv else ","
+        schema, n_rows = _csv_schema(path, delimiter) if is_csv else _parquet_schema(path)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(unreadable(path, error)) from error
     index = (schema.pandas_metadata or {}).get("index_columns", [])
@@ -154,6 +158,7 @@ def inspect(path: str) -> FileLayout:
         tuple(schema.names),
         frozenset(name for name in index if isinstance(name, str)),
         n_rows,
+        delimiter,
     )
 
 
@@ -171,12 +176,28 @@ def _parquet_schema(path: str) -> tuple[Any, int | None]:
         return file.schema_arrow, int(file.metadata.num_rows)
 
 
-def _csv_schema(path: str) -> tuple[Any, int | None]:
-    from pyarrow.csv import ConvertOptions, open_csv
+def _csv_schema(path: str, delimiter: str) -> tuple[Any, int | None]:
+    from pyarrow.csv import ConvertOptions, ParseOptions, open_csv
 
-    options = ConvertOptions(null_values=sorted(MISSING_WORDS))
-    with open_csv(csv_input(path), convert_options=options) as file:
+    options = ConvertOptions(
+        null_values=sorted(MISSING_WORDS), decimal_point="," if delimiter == ";" else "."
+    )
+    parsing = ParseOptions(delimiter=delimiter)
+    with open_csv(csv_input(path), convert_options=options, parse_options=parsing) as file:
         return file.schema, None
+
+
+def sniffed(path: str) -> str:
+    """The delimiter of a CSV file."""
+    with csv_input(path) as file:
+        return delimiter_of(file.read(LOOKED_AT).decode("utf-8-sig", errors="replace"))
+
+
+def csv_parsing(table: FileLayout) -> Any:
+    """pyarrow's options for a file's delimiter."""
+    from pyarrow.csv import ParseOptions
+
+    return ParseOptions(delimiter=table.delimiter)
 
 
 def csv_input(path: str) -> Any:

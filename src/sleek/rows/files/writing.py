@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from os import PathLike
 from pathlib import Path
@@ -59,12 +59,22 @@ def write_predictions(
     ...     pq.read_table(out).to_pylist()
     [{'id': 7, 'prediction': 10.0}, {'id': 8, 'prediction': 20.0}]
     """
+    return write_pairs(source, predictions(source, predict, keep, run), path, keep)
+
+
+def write_pairs(
+    source: Files,
+    pairs: Generator[tuple[AnyArray, Any], None, None],
+    path: str | PathLike[str],
+    keep: Sequence[str],
+) -> int:
+    """Write pairs of predictions and an Arrow table of the columns `keep`; return how many rows."""
     target = Path(path)
     _check_output(source, target, keep)
     n_rows = 0
     with (
         appears_when_complete(target) as unfinished,
-        closing(predictions(source, predict, keep, run)) as pairs,
+        closing(pairs),
         closing(_Writer(unfinished, str(target))) as writer,
     ):
         for values, kept in pairs:

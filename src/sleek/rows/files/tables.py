@@ -1,0 +1,156 @@
+"""Files whose columns become features while rows are read."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from sleek._runtime.threads import single_threaded_blas
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.outputs.labels import Labels
+from sleek.rows.arrays import ArrayRows
+from sleek.rows.files.batches import Wanted, chunks, kept_schema
+from sleek.rows.files.columns import encoded_chunk, is_plain, learn_files, survey, values_in, wanted_columns
+from sleek.rows.files.files import Files
+from sleek.rows.raw import RawBlock, joined_words
+from sleek.rows.rows import Rows, Run
+from sleek.tables import rules
+from sleek.tables.encoded import EncodedTable
+from sleek.tables.errors import TableError
+from sleek.tables.inputs import Inputs
+from sleek.tables.learning import Learnt, learn_columns
+from sleek.tables.values import Coded, Dates, Numbers, Values
+
+
+@dataclass(frozen=True, eq=False)
+class TableFiles(Rows):
+    """Rows of files with numbers, categories, dates and gaps, as the features that a model reads."""
+
+    files: Files
+    columns: Inputs
+    by_fold: dict[str, FloatArray] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> Inputs:
+        return self.columns
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return self.columns.feature_names
+
+    @property
+    def n_features(self) -> int:
+        return len(self.feature_names)
+
+    @property
+    def flat_targets(self) -> bool:
+        return self.files.flat_targets
+
+    def chunks(self, reads: str | None, features: bool) -> Generator[RawBlock, None, None]:
+        files, start = self.files, 0
+        wanted = wanted_columns(files, reads, self.columns.names if features else ())
+        with closing(chunks(wanted)) as found:
+            for chunk in found:
+                X = encoded_chunk(chunk, files, self.columns, self.by_fold, start) if features else None
+                y: Any = chunk.labels
+                if reads == "numbers":
+                    y = np.stack([np.asarray(column, dtype=np.float64) for column in chunk.Y], axis=1)
+                origin = chunk.origin
+                yield RawBlock(X, y, chunk.s, lambda row, origin=origin: origin.where([row]))  # type: ignore[misc]
+                start += len(chunk)
+
+    def originals(self, numbers: IntArray, reads: str) -> tuple[IntArray, IntArray]:
+        return self.files.originals(numbers, reads)
+
+    def read_by(self, inputs: Inputs) -> Rows:
+        return self.files.read_by(inputs)
+
+    def write(
+        self, function: Callable[..., AnyArray], path: str | PathLike[str], keep: Sequence[str], run: Run
+    ) -> int:
+        from sleek.rows.files.writing import write_pairs
+
+        with single_threaded_blas():
+            return write_pairs(self.files, self._pairs(function, keep), path, keep)
+
+    def _pairs(
+        self, function: Callable[..., AnyArray], keep: Sequence[str]
+    ) -> Generator[tuple[AnyArray, Any], None, None]:
+        wanted = Wanted(self.files, raw=self.columns.names, kept=kept_schema(self.files, keep, raw=True))
+        with closing(chunks(wanted)) as found:
+            for chunk in found:
+                yield function(encoded_chunk(chunk, self.files, self.columns, {}, 0)), chunk.kept
+
+
+def learnt_rows(estimator: Any, files: Files, reads: str, categories: Sequence[str]) -> Rows:
+    """Files as rows to learn from: as they are if all columns are numbers without a gap."""
+    files.check_targets(reads)
+    found = survey(files, reads, categories)
+    if is_plain(found.seen) and not categories and not (files.is_csv and files.comma):
+        return files
+    if found.n_rows <= rules.SORTED_ROWS:
+        return _in_memory(estimator, files, reads, categories, found.words)
+    learnt = learn_files(files, reads, categories, found)
+    _tell(estimator, learnt)
+    return TableFiles(files, learnt.inputs, learnt.by_fold)
+
+
+def _tell(estimator: Any, learnt: Learnt) -> None:
+    if not learnt.inputs.columns:
+        raise TableError("\n".join(["There is no column to learn from.", *learnt.left_out.values()]))
+    left_out = [f"{sentence} It is left out." for sentence in learnt.left_out.values()]
+    if left_out:
+        warnings.warn("\n".join(left_out), UserWarning, stacklevel=7)
+    estimator.column_notes_ = learnt.notes + left_out
+
+
+def _in_memory(
+    estimator: Any, files: Files, reads: str, categories: Sequence[str], words: frozenset[str]
+) -> ArrayRows:
+    """Few rows, as a table in memory: the same as a data frame of them."""
+    parts: dict[str, list[Values]] = {name: [] for name in files.features}
+    y: list[Any] = []
+    s, numbers, where, sizes = [], [], [], []
+    with closing(chunks(wanted_columns(files, reads, files.features))) as found:
+        for chunk in found:
+            for name, column in parts.items():
+                column.append(values_in(chunk.batch, name, files, name in words))
+            y.append(chunk.labels if reads == "labels" else np.stack(chunk.Y, axis=1).astype(np.float64))
+            s.append(np.ones(len(chunk)) if chunk.s is None else chunk.s)
+            numbers.append(chunk.numbers)
+            origin = chunk.origin
+            where.append(lambda row, origin=origin: origin.where([row]))
+            sizes.append(len(chunk))
+    columns = {name: _joined(column) for name, column in parts.items()}
+    targets = Labels.joined(y) if reads == "labels" else np.concatenate(y)
+    weights = np.concatenate(s)
+    from sleek.rows.table import targets_of
+
+    learnt = learn_columns(columns, categories, targets_of(targets), weights)
+    _tell(estimator, learnt)
+    table = EncodedTable.of(learnt.inputs, columns, learnt.by_fold, learnt.folds)
+    names, place = learnt.inputs.feature_names, joined_words(where, sizes)
+    return ArrayRows(table, targets, weights, names, files.flat_targets, place, np.concatenate(numbers))
+
+
+def _joined(parts: list[Values]) -> Values:
+    """One column of several stretches of rows."""
+    if all(isinstance(part, Numbers) for part in parts):
+        return Numbers(np.concatenate([part.array for part in parts]))
+    if all(isinstance(part, Dates) for part in parts):
+        return Dates(np.concatenate([part.array for part in parts]))
+    place: dict[Any, int] = {}
+    codes = []
+    for part in parts:
+        if not isinstance(part, Coded):  # nothing but gaps
+            codes.append(np.full(len(part), -1, dtype=np.int32))
+            continue
+        lookup = [place.setdefault(value, len(place)) for value in part.values]
+        codes.append(part.spread(np.array(lookup, dtype=np.int32), -1))
+    return Coded(np.concatenate(codes), list(place))
