@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RIVALS := .venv-rivals
 
-.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick rotated bench bench-export clean
+.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick uncertainty rotated bench bench-export clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("sleek needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
@@ -62,6 +62,9 @@ accuracy: $(RIVALS)/.ready  ## sleek's defaults against 16 methods on 78 problem
 
 accuracy-quick: $(RIVALS)/.ready  ## the fast methods on small problems, two splits: minutes
 	$(RIVALS)/bin/python -m benchmarks.accuracy --quick
+
+uncertainty: $(RIVALS)/.ready  ## probabilities and intervals against other methods: two hours, can be interrupted
+	$(RIVALS)/bin/python -m benchmarks.uncertainty
 
 rotated: $(RIVALS)/.ready  ## sigmoidal units against neural networks of the same size: minutes
 	$(RIVALS)/bin/python -m benchmarks.rotated
