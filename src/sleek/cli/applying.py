@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sleek import ModelFileError
@@ -38,21 +39,30 @@ def missing_words(model: KernelModel) -> list[str] | None:
     return [str(word) for word in found] if isinstance(found, list) else None
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What to write beside predictions."""
+
+    scores: bool = False
+    proba: bool = False
+    interval: float | None = None
+
+
 def predict(
-    model: KernelModel, table: Table, scores: bool, keep: Sequence[str]
+    model: KernelModel, table: Table, wanted: Wanted, keep: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
     """The columns to write, those to keep first, and notes."""
     kept = table.names if EVERYTHING in keep else list(keep)
     table.require(kept)
     X, notes = features_of(table, inputs_of(model))
-    said = _answers(model, X, scores)
+    said = _answers(model, X, wanted)
     clash = sorted(set(kept) & set(said))
     if clash:
         raise InputError(f"{table.source} has a column {clash[0]!r} already: do not --keep it.")
     return {name: table.original(name) for name in kept} | said, notes
 
 
-def _answers(model: KernelModel, X: EncodedTable, scores: bool) -> dict[str, Any]:
+def _answers(model: KernelModel, X: EncodedTable, wanted: Wanted) -> dict[str, Any]:
     outputs = model.outputs
     Y = model.outputs_unchecked(X)
     answers = outputs.answer(Y)
@@ -60,13 +70,25 @@ def _answers(model: KernelModel, X: EncodedTable, scores: bool) -> dict[str, Any
         columns = {f"prediction {word}": answers[:, k].tolist() for k, word in enumerate(outputs.words)}
     else:
         columns = {"prediction": answers.tolist()}
-    if not scores:
-        return columns
-    if outputs.reads != "labels":
-        raise InputError("--scores is for classifiers: the predictions of this model are its outputs.")
-    if outputs.flat:
-        return columns | {"score": Y[:, 0].tolist()}
-    return columns | {f"score {word}": Y[:, k].tolist() for k, word in enumerate(outputs.words)}
+    if wanted.scores:
+        if outputs.reads != "labels":
+            raise InputError("--scores is for classifiers: the predictions of this model are its outputs.")
+        words = [""] if outputs.flat else [f" {word}" for word in outputs.words]
+        columns |= {f"score{word}": Y[:, k].tolist() for k, word in enumerate(words)}
+    try:
+        if wanted.proba:
+            P = model.probabilities_unchecked(X)
+            labels = outputs.classes.tolist() if isinstance(outputs, ClassOutputs) else []
+            columns |= {f"probability {label}": P[:, k].tolist() for k, label in enumerate(labels)}
+        if wanted.interval is not None:
+            ends = model.intervals_of(model.spreads_unchecked(X), wanted.interval, None)
+            words = [""] if outputs.flat else [f" {word}" for word in outputs.words]
+            for k, word in enumerate(words):
+                low, high = (ends if outputs.flat else ends[:, k]).T
+                columns |= {f"low{word}": low.tolist(), f"high{word}": high.tolist()}
+    except ValueError as error:  # the sentence is the model's
+        raise InputError(str(error)) from None
+    return columns
 
 
 def evaluate(

@@ -148,6 +148,8 @@ def predict(
     data: opt.DataFile,
     output: opt.TableOutput = None,
     scores: opt.Scores = False,
+    proba: opt.Proba = False,
+    interval: opt.Interval = None,
     keep: opt.Keep = None,
 ) -> None:
     """Predict every row of a table.
@@ -156,7 +158,8 @@ def predict(
     Missing numbers are filled with the median of the rows learnt from.
 
     [bold]Examples[/bold]
-    sleek predict model.json new.csv --keep id -o predictions.csv
+    sleek predict model.json new.csv --keep id --proba -o predictions.csv
+    sleek predict houses.json new.csv --interval 0.9
     cat new.csv | sleek predict model.json - --scores | sort -t, -k2 -g | head
     """
     from sleek.cli.output import check_output, check_table_output, say_notes, write_bytes
@@ -173,7 +176,8 @@ def predict(
         found = applying.load_model(str(model))
         table = read_table(str(data), applying.missing_words(found))
         display(f"predicting {table.n_rows:,} rows")
-        columns, notes = applying.predict(found, table, scores, opt.names(keep))
+        wanted = applying.Wanted(scores, proba, interval)
+        columns, notes = applying.predict(found, table, wanted, opt.names(keep))
         content = table_bytes(columns, output)
     say_notes(notes)
     write_bytes(content, output)
@@ -191,6 +195,7 @@ def evaluate(
 
     Prints accuracy and a table of mistakes for classes, RMSE and R² for numbers.
     Two classes have the area under the ROC curve and the average precision besides.
+    Log loss and Brier score tell how good probabilities are, coverage how good intervals are.
 
     [bold]Examples[/bold]
     sleek evaluate model.json test.csv
@@ -266,6 +271,8 @@ def export(
     table: Annotated[str | None, typer.Option(help="SQL: the table to select from.")] = None,
     dialect: Annotated[str | None, typer.Option(help="SQL: the database's dialect.")] = None,
     dtype: Annotated[str | None, typer.Option(help="C and ONNX: float32 or float64.")] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="SQL: add the classes' probabilities.")] = False,
+    interval: opt.Interval = None,
 ) -> None:
     """Write a model as a program that needs no sleek.
 
@@ -280,8 +287,9 @@ def export(
 
     kind = kind_of(None if to is None else to.value, output)
     check_output(output, model)
-    options = {"name": name, "table": table, "dialect": dialect, "dtype": dtype}
-    write_bytes(program(load_model(str(model)), kind, options), output)
+    options = {"name": name, "table": table, "dialect": dialect, "dtype": dtype, "interval": interval}
+    program_ = program(load_model(str(model)), kind, options | {"proba": proba or None})
+    write_bytes(program_, output)
 
 
 @command

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from sleek._runtime.packages import need
 from sleek.cli.errors import InputError, blaming
@@ -12,10 +13,10 @@ from sleek.model.kernel_model import KernelModel
 
 ENDINGS = {".onnx": "onnx", ".h": "c", ".sql": "sql", ".py": "python"}
 OPTIONS = {
-    "onnx": ("name", "dtype"),
-    "c": ("name", "dtype"),
-    "sql": ("name", "table", "dialect"),
-    "python": ("name",),
+    "onnx": ("name", "dtype", "interval"),
+    "c": ("name", "dtype", "interval"),
+    "sql": ("name", "table", "dialect", "proba", "interval"),
+    "python": ("name", "interval"),
 }
 
 
@@ -30,7 +31,7 @@ def kind_of(kind: str | None, path: Path | None) -> str:
     return kind
 
 
-def program(model: KernelModel, kind: str, options: dict[str, str | None]) -> bytes:
+def program(model: KernelModel, kind: str, options: dict[str, Any]) -> bytes:
     """The bytes of the program, with those options that are not None."""
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
@@ -46,7 +47,7 @@ def program(model: KernelModel, kind: str, options: dict[str, str | None]) -> by
         return writers[kind](model, **given).encode("utf-8")
 
 
-def _onnx(model: KernelModel, options: dict[str, str]) -> bytes:
+def _onnx(model: KernelModel, options: dict[str, Any]) -> bytes:
     need("onnx", "onnx", "Export to ONNX")
     from sleek.export import to_onnx
 

@@ -87,6 +87,11 @@ TableOutput = Annotated[
     typer.Option("--output", "-o", help="A .csv, .tsv or .parquet file; default: CSV on the screen."),
 ]
 Scores = Annotated[bool, typer.Option("--scores", help="Add the decision values of the classes.")]
+Proba = Annotated[bool, typer.Option("--proba", help="Add the probability of every class.")]
+Interval = Annotated[
+    float | None,
+    typer.Option(metavar="LEVEL", help="Numbers: add ends that hold with this probability, such as 0.9."),
+]
 Keep = Annotated[str | None, typer.Option(help="Columns of the data to write too: id,name; '*' for all.")]
 TrueTargetName = Annotated[
     str | None, typer.Option("--target", "-t", help="The true values; by default the column learnt.")

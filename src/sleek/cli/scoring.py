@@ -20,6 +20,8 @@ def show_scores(scores: dict[str, Any], console: Console) -> None:
     console.print(
         f"{headline(scores)}{'' if 'per_class' not in scores else ' (lines: actual, columns: predicted)'}"
     )
+    for interval in scores.get("intervals", ()):
+        console.print(interval_in_words(**interval))
     if "per_class" not in scores:
         return
     console.print(_confusion(scores))
@@ -30,6 +32,17 @@ def show_scores(scores: dict[str, Any], console: Console) -> None:
         console.print(
             f"AUC {scores['auc']:.3f}, average precision {scores['average_precision']:.3f} (for {positive})"
         )
+    if "log_loss" in scores:
+        console.print(f"probabilities: log loss {scores['log_loss']:.3f}, Brier score {scores['brier']:.3f}")
+
+
+def interval_in_words(level: float, coverage: float, width: float) -> str:
+    """How many rows intervals hold.
+
+    >>> interval_in_words(0.9, 0.913, 2.5)
+    '90 % intervals hold 91.3 % of the rows, mean width 2.5'
+    """
+    return f"{100 * level:g} % intervals hold {percent(coverage)} of the rows, mean width {short(width)}"
 
 
 def headline(scores: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,10 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sleek._runtime.checks import (
-    all_or_nothing,
-    check_n_jobs,
-)
+from sleek._runtime.checks import all_or_nothing, check_n_jobs
 from sleek._runtime.progress import Reporter
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray, FloatArray
@@ -40,8 +37,6 @@ from sleek.rows.rows import Rows, Run, Survey
 from sleek.tables.frames import place_names
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
-
-Number = TypeVar("Number", int, float)
 
 
 class LowRankLSSVM(BaseEstimator):
@@ -223,24 +218,30 @@ class LowRankLSSVM(BaseEstimator):
         """
         return self._evaluated(X, self._model().predict_unchecked)
 
-    def predict_to(self, X: Rows, path: str | PathLike[str], keep: Sequence[str] = ()) -> int:
+    def predict_to(
+        self,
+        X: Rows,
+        path: str | PathLike[str],
+        keep: Sequence[str] = (),
+        proba: bool = False,
+        interval: float | None = None,
+    ) -> int:
         """Predict rows of files into a Parquet or CSV file, in bounded memory; return how many.
 
         The file has a column ``prediction`` (``prediction_NAME`` for several targets), and appears when it is
-        complete.
+        complete; `proba` adds ``prediction_probability_LABEL`` for every class, `interval`, a level such as
+        0.9, ``prediction_low`` and ``prediction_high``.
 
         Parameters
         ----------
         X : Files
-        path : str or path
-            Ends in .parquet, .pq, .csv or .csv.gz.
-        keep : list of str
-            Columns of the source to copy, for example those that identify a row.
+        path : str or path, ending in .parquet, .pq, .csv or .csv.gz
+        keep : list of str, columns of the source to copy, for example those that identify a row
         """
         model, workers = self._model(), Workers(check_n_jobs(self.n_jobs))
         with Reporter(type(self).__name__, self.verbose) as report:
             rows = open_features(self, X)
-            return rows.write(model.predict_unchecked, path, keep, Run(workers, report.rows))
+            return rows.write(model.saying(proba, interval), path, keep, Run(workers, report.rows))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -267,8 +268,7 @@ class LowRankLSSVM(BaseEstimator):
         def task(block: RawBlock) -> Any:
             return model.outputs.judge(block.y, model.predict_unchecked(block.X), block.s)
 
-        run = Run(Workers(check_n_jobs(self.n_jobs)))
-        rows = open_features(self, X)
+        run, rows = Run(Workers(check_n_jobs(self.n_jobs))), open_features(self, X)
         judged = rows.map_reduce(task, run, reads=kind.reads, features=True, cutting=PREDICTED)
         return float(judged.score)
 

@@ -12,6 +12,7 @@ from sleek._runtime.types import AnyArray
 from sleek.bases.formula import Expression, expression
 from sleek.export.c_inputs import RowType
 from sleek.export.c_text import C_KEYWORDS, comment, literal, string
+from sleek.export.c_uncertain import interval_arrays, interval_function, probability_functions
 from sleek.export.common import (
     Choice,
     Numbers,
@@ -25,9 +26,14 @@ from sleek.export.common import (
     parts_of,
     title,
 )
+from sleek.export.uncertain import Intervals, Probabilities, intervals_of, probabilities_of
 from sleek.model.kernel_model import KernelModel
 
-NAMES = ("row", "features", "labels", "larger", "outputs", "decision", "predict")  # beside the arrays'
+# beside the arrays'
+NAMES = (
+    *("row", "features", "labels", "larger", "outputs", "decision", "predict", "log_odds", "probabilities"),
+    *("units", "interval"),
+)
 LARGER = """static inline {real} {name}_larger({real} a, {real} b) {{
     return a > b || a != a ? a : b; /* not a number stays so */
 }}
@@ -35,12 +41,15 @@ LARGER = """static inline {real} {name}_larger({real} a, {real} b) {{
 """
 
 
-def to_c(model: KernelModel, dtype: DTypeLike = "float64", name: str = "model") -> str:
+def to_c(
+    model: KernelModel, dtype: DTypeLike = "float64", name: str = "model", interval: float | None = None
+) -> str:
     """The model as the text of a C99 header.
 
     Two classes: ``real NAME_decision(x)`` and ``int NAME_predict(x)``, the index of the class in
     ``NAME_labels``. More classes: ``void NAME_decision(x, y)`` fills one number for each. Regression:
-    ``real NAME_predict(x)``, or ``void NAME_predict(x, y)`` for several targets. A class index of -1 means
+    ``real NAME_predict(x)``, or ``void NAME_predict(x, y)`` for several targets. Classifiers also have
+    ``void NAME_probabilities(x, p)``, which fills one probability for each class. A class index of -1 means
     that a feature was not a number. If the model has `inputs`, x is a pointer to a struct of the table's
     columns. The code takes a few bytes for each number of the model and no memory but the stack.
 
@@ -50,6 +59,9 @@ def to_c(model: KernelModel, dtype: DTypeLike = "float64", name: str = "model") 
     dtype : "float64" or "float32", default="float64"
     name : str, default="model"
         The beginning of every name in the header.
+    interval : float or None, default=None
+        For regression: add ``void NAME_interval(x, ends)``, which fills the lower and upper ends between
+        which each number is with this probability.
 
     Examples
     --------
@@ -66,6 +78,9 @@ def to_c(model: KernelModel, dtype: DTypeLike = "float64", name: str = "model") 
     parts = parts_of(model, dtype)
     arrays = {key: array.T for part in parts for key, array in part.named().items()}
     arrays |= {"theta": narrowed("theta", model.theta, dtype), "b": narrowed("b", model.b, dtype)}
+    probable, within = probabilities_of(model), intervals_of(model, interval)
+    if within is not None:
+        arrays |= interval_arrays(within, dtype)
     row = None if model.inputs is None else RowType(model.inputs, name, real, dtype, [*NAMES, *arrays])
     sizes = {"N_FEATURES": model.n_features, "N_UNITS": model.n_units, "N_OUTPUTS": len(model.b)}
     labels = answer.labels if isinstance(answer, Choice) else ()
@@ -79,7 +94,8 @@ def to_c(model: KernelModel, dtype: DTypeLike = "float64", name: str = "model") 
         *(_constant(f"{name}_{key}", array, real) for key, array in arrays.items()),
         _outputs(model, parts, name, real),
         *([] if row is None else [row.conversion()]),
-        *_functions(model, answer, name, real, row),
+        *_functions(model, answer, name, real, row, probable),
+        *_intervals(model, parts, name, real, row, within),
         f"#endif /* {upper}_H */\n",
     ]
     return "\n\n".join(texts)
@@ -194,14 +210,55 @@ class _Words:
     }}"""
 
 
+def _intervals(
+    model: KernelModel,
+    parts: list[PartFormula],
+    name: str,
+    real: str,
+    row: RowType | None,
+    said: Intervals | None,
+) -> list[str]:
+    """The function of intervals, if it is asked for, and that of the units' values."""
+    if said is None:
+        return []
+    argument = f"const {real} x[{model.n_features}]" if row is None else row.argument
+    prepare = "" if row is None else row.prepare
+
+    def units() -> str:
+        words = [_Words(part, name, real) for part in parts]
+        sums = "\n".join(word.sums(model.n_features) for word in words)
+        values = "\n".join(
+            f"    for (j = 0; j < {len(part)}; ++j) u[{word.j}] = {word.say(part.formula.profile)};"
+            for part, word in zip(parts, words, strict=True)
+        )
+        return f"""static inline void {name}_units(const {real} *x, {real} *u) {{
+    {real} z[{model.n_units}];
+    int i, j;
+{sums}
+{values}
+}}"""
+
+    sizes = (model.n_units, len(model.b))
+    return [interval_function(said, sizes, name, real, argument, prepare, units)]
+
+
 def _functions(
-    model: KernelModel, answer: Choice | Numbers, name: str, real: str, row: RowType | None
+    model: KernelModel,
+    answer: Choice | Numbers,
+    name: str,
+    real: str,
+    row: RowType | None,
+    probable: Probabilities | None,
 ) -> list[str]:
     """The documented functions: decision and predict for classes, predict for numbers."""
     k = len(model.b)
     argument = f"const {real} x[{model.n_features}]" if row is None else row.argument
     call = f"{'' if row is None else row.prepare}    {name}_outputs(x, y);\n"
     single = f"    {real} y[1];\n{call}    return y[0];\n}}"
+    labels = answer.labels if isinstance(answer, Choice) else ()
+    more = (
+        [] if probable is None else probability_functions(probable, len(labels), name, real, argument, call)
+    )
     match answer:
         case Numbers(alone=True):
             return [
@@ -217,6 +274,7 @@ def _functions(
                 "/* The class, 0 or 1; -1 if a feature is not a number. */\n"
                 f"static inline int {name}_predict({argument}) {{\n"
                 f"    {real} y[1];\n{call}    return y[0] > 0 ? 1 : y[0] <= 0 ? 0 : -1;\n}}",
+                *more,
             ]
         case Choice():
             return [
@@ -228,4 +286,5 @@ def _functions(
                 f"    {real} y[{k}];\n    int k, best = 0;\n{call}"
                 f"    for (k = 1; k < {k}; ++k) if (y[k] > y[best]) best = k;\n"
                 "    return y[best] == y[best] ? best : -1;\n}",
+                *more,
             ]

@@ -41,6 +41,8 @@ WORDS = frozenset(
             "exp",
             "tanh",
         ),
+        *("proba", "interval", "units", "half", "log_odds", "sqrt", "probabilities", "leverage", "wider"),
+        *("size_constant", "size_low", "size_high", "size_weights", "leverage_center"),
         *("scores", "names", "values", "missing", "number", "category", "unit", "weight"),
     ]
 )

@@ -9,7 +9,9 @@ import numpy as np
 from sleek._runtime.packages import need
 from sleek.export.common import Choice, answer_of
 from sleek.export.graph import Graph, add_answer, add_outputs, onnx_labels
+from sleek.export.graph_uncertain import add_probabilities
 from sleek.export.onnx import OPSET, attributes, element
+from sleek.export.uncertain import probabilities_of
 
 
 def register_skl2onnx() -> None:
@@ -29,13 +31,13 @@ def register_skl2onnx() -> None:
     >>> pipeline = make_pipeline(StandardScaler(), LowRankLSSVC(3, C=10.0, random_state=0)).fit(X, y)
     >>> export.register_skl2onnx()
     >>> [output.name for output in to_onnx(pipeline, X[:1]).graph.output]
-    ['label', 'scores']
+    ['label', 'probabilities']
     """
     skl2onnx = need("skl2onnx", "onnx", "Converting pipelines")
     from sleek.estimators.low_rank import LowRankLSSVC, LowRankLSSVR
 
-    # "zipmap", which turns probabilities into dictionaries, is set by skl2onnx itself for every classifier;
-    # as for its own SVC, there are no probabilities to turn
+    # "zipmap", which turns probabilities into dictionaries, is set by skl2onnx itself for every classifier:
+    # here they stay a matrix
     skl2onnx.update_registered_converter(
         LowRankLSSVC,
         "SleekLowRankLSSVC",
@@ -54,7 +56,8 @@ def _parse_classifier(scope: Any, model: Any, inputs: Any, custom_parsers: Any =
     operator = scope.declare_local_operator("SleekLowRankLSSVC", model)
     operator.inputs = inputs
     operator.outputs.append(scope.declare_local_variable("label", Int64TensorType()))
-    operator.outputs.append(scope.declare_local_variable("scores", guess_tensor_type(inputs[0].type)))
+    second = "scores" if probabilities_of(model.model_) is None else "probabilities"
+    operator.outputs.append(scope.declare_local_variable(second, guess_tensor_type(inputs[0].type)))
     return operator.outputs
 
 
@@ -74,7 +77,9 @@ def _shapes(operator: Any) -> None:
     if isinstance(answer, Choice):
         label = StringTensorType if onnx_labels(answer.labels).dtype == object else Int64TensorType
         operator.outputs[0].set_type(label([rows]))
-    operator.outputs[-1].set_type(numbers([rows, len(model.b)]))
+    probable = isinstance(answer, Choice) and probabilities_of(model) is not None
+    size = len(answer.labels) if isinstance(answer, Choice) and probable else len(model.b)
+    operator.outputs[-1].set_type(numbers([rows, size]))
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
@@ -83,7 +88,13 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     source = operator.inputs[0].full_name
     X = graph.add("Cast", source, to=dtype)
     outputs = [variable.full_name for variable in operator.outputs]
-    add_answer(graph, answer_of(model), add_outputs(graph, model, X, dtype), outputs, dtype)
+    _, Y = add_outputs(graph, model, X, dtype)
+    add_answer(graph, answer_of(model), Y, outputs[0], dtype)
+    probable = probabilities_of(model)
+    if probable is not None:
+        add_probabilities(graph, probable, Y, len(model.b), outputs[1], dtype)
+    elif len(outputs) > 1:
+        graph.add("Identity", Y, output=outputs[1])
     names = {name: name for name in [source, *outputs]}
     for key, array in graph.constants.items():
         names[key] = scope.get_unique_variable_name(key)

@@ -104,8 +104,8 @@ def add_features(graph: Graph, inputs: Inputs, names: list[str], dtype: Any) -> 
     return graph.add("Concat", *each_column(inputs.columns, number, words, date), axis=1)
 
 
-def add_outputs(graph: Graph, model: KernelModel, X: str, dtype: Any) -> str:
-    """The outputs (n, k) for features X (n, d); O(n·n_units·n_features) memory."""
+def add_outputs(graph: Graph, model: KernelModel, X: str, dtype: Any) -> tuple[str, str]:
+    """The units' values (n, m) and the outputs (n, k) for features X (n, d); O(n·m·d) memory."""
     theta, b = (
         graph.constant(narrowed(name, array, dtype), dtype, name)
         for name, array in (("theta", model.theta), ("b", model.b))
@@ -113,7 +113,7 @@ def add_outputs(graph: Graph, model: KernelModel, X: str, dtype: Any) -> str:
     x = graph.add("Unsqueeze", X, graph.constant([1], np.int64, "axes"))  # (n, 1, d)
     values = [_add_units(graph, part, x, dtype) for part in parts_of(model, dtype)]
     Phi = values[0] if len(values) == 1 else graph.add("Concat", *values, axis=1)
-    return graph.add("Add", graph.add("MatMul", Phi, theta), b)
+    return Phi, graph.add("Add", graph.add("MatMul", Phi, theta), b)
 
 
 def _add_units(graph: Graph, part: PartFormula, x: str, dtype: Any) -> str:
@@ -144,13 +144,11 @@ def _add_units(graph: Graph, part: PartFormula, x: str, dtype: Any) -> str:
     return say(formula.profile)
 
 
-def add_answer(
-    graph: Graph, answer: Choice | Numbers, outputs: str, names: Sequence[str], dtype: Any
-) -> None:
-    """What scikit-learn's converters give: label and scores, or the numbers (n, k)."""
+def add_answer(graph: Graph, answer: Choice | Numbers, outputs: str, name: str, dtype: Any) -> None:
+    """What scikit-learn's converters give first: the label, or the numbers (n, k)."""
     match answer:
         case Numbers():
-            graph.add("Identity", outputs, output=names[0])
+            graph.add("Identity", outputs, output=name)
             return
         case Choice(labels) if len(labels) == 2:
             column = graph.add("Squeeze", outputs, graph.constant([1], np.int64, "axes"))
@@ -159,8 +157,7 @@ def add_answer(
         case Choice(labels):
             code = graph.add("ArgMax", outputs, axis=1, keepdims=0)
     values = onnx_labels(labels)
-    graph.add("Identity", outputs, output=names[1])
-    graph.add("Gather", graph.constant(values, values.dtype, "labels"), code, output=names[0])
+    graph.add("Gather", graph.constant(values, values.dtype, "labels"), code, output=name)
 
 
 def onnx_labels(labels: Sequence[Any]) -> AnyArray:

@@ -11,17 +11,25 @@ from sleek import __version__
 from sleek._runtime.packages import need
 from sleek.export.common import Choice, Numbers, answer_of, check_dtype, check_name, each_column, title
 from sleek.export.graph import Graph, add_answer, add_features, add_outputs, onnx_labels
+from sleek.export.graph_uncertain import add_interval, add_probabilities
+from sleek.export.uncertain import intervals_of, probabilities_of
 from sleek.model.kernel_model import KernelModel
 
 OPSET = 13  # the first with all operators in their present form
 OPSET_TEXT = 19  # the first that compares text
 
 
-def to_onnx(model: KernelModel, dtype: DTypeLike = "float32", name: str = "sleek") -> Any:
+def to_onnx(
+    model: KernelModel,
+    dtype: DTypeLike = "float32",
+    name: str = "sleek",
+    interval: float | None = None,
+) -> Any:
     """The model as an ``onnx.ModelProto`` that any ONNX runtime can run.
 
-    A classifier has the outputs ``label`` (n,), 64-bit whole numbers or text, and ``scores``, (n, 1) for two
-    classes and else (n, n_classes); regression has ``variable`` (n, n_outputs). The input is ``X``
+    A classifier has the outputs ``label`` (n,), 64-bit whole numbers or text, ``probabilities``
+    (n, n_classes), as those of scikit-learn's converters, and ``scores``, (n, 1) for two classes and else
+    (n, n_classes); regression has ``variable`` (n, n_outputs). The input is ``X``
     (n, n_features), or one column (n, 1) for each of the model's `inputs`: numbers with NaN for missing,
     categories as text, empty for missing, dates as days since 1970-01-01. Where a feature is NaN, so are the
     scores, and the label means nothing.
@@ -32,6 +40,9 @@ def to_onnx(model: KernelModel, dtype: DTypeLike = "float32", name: str = "sleek
     dtype : "float32" or "float64", default="float32"
     name : str, default="sleek"
         The name of the graph.
+    interval : float or None, default=None
+        For regression: add the output ``interval``, (n, 2), or (n, n_outputs, 2) for several targets: the
+        ends between which each number is with this probability.
 
     Examples
     --------
@@ -39,12 +50,13 @@ def to_onnx(model: KernelModel, dtype: DTypeLike = "float32", name: str = "sleek
     >>> from sleek.datasets import make_ripley
     >>> model = LowRankLSSVC(3, C=10.0, random_state=0).fit(*make_ripley(100, random_state=0)).model_
     >>> [output.name for output in export.to_onnx(model).graph.output]
-    ['label', 'scores']
+    ['label', 'probabilities', 'scores']
     """
     onnx = _onnx()
     dtype, answer = check_dtype(dtype), answer_of(model)
     check_name(name)
-    outputs = _output_types(answer, len(model.b), dtype)
+    probable, within = probabilities_of(model), intervals_of(model, interval)
+    outputs = _output_types(answer, len(model.b), dtype, probable is not None, within is not None)
     graph = Graph(_prefix(model, list(outputs)))
     if model.inputs is None:
         inputs, X = {"X": (dtype, model.n_features)}, "X"
@@ -55,7 +67,14 @@ def to_onnx(model: KernelModel, dtype: DTypeLike = "float32", name: str = "sleek
         names = [column.name for column in model.inputs.columns]
         inputs = {word: (kind, 1) for word, kind in zip(names, kinds, strict=True)}
         X = add_features(graph, model.inputs, names, dtype)
-    add_answer(graph, answer, add_outputs(graph, model, X, dtype), list(outputs), dtype)
+    Phi, Y = add_outputs(graph, model, X, dtype)
+    add_answer(graph, answer, Y, next(iter(outputs)), dtype)
+    if probable is not None:
+        add_probabilities(graph, probable, Y, len(model.b), "probabilities", dtype)
+    if within is not None:
+        add_interval(graph, within, Phi, Y, "interval", dtype)
+    if "scores" in outputs:
+        graph.add("Identity", Y, output="scores")
     proto = onnx.helper.make_model(
         onnx.helper.make_graph(
             nodes(graph),
@@ -78,13 +97,17 @@ def _onnx() -> Any:
     return need("onnx", "onnx", "Writing ONNX files")
 
 
-def _output_types(answer: Choice | Numbers, k: int, dtype: Any) -> dict[str, tuple[Any, ...]]:
+def _output_types(
+    answer: Choice | Numbers, k: int, dtype: Any, probable: bool, within: bool
+) -> dict[str, tuple[Any, ...]]:
     """The outputs by name: the type of their elements, and their shape beside the rows."""
     match answer:
         case Choice(labels):
-            return {"label": (onnx_labels(labels).dtype,), "scores": (dtype, k)}
+            more = {"probabilities": (dtype, len(labels))} if probable else {}
+            return {"label": (onnx_labels(labels).dtype,), **more, "scores": (dtype, k)}
         case Numbers():
-            return {"variable": (dtype, k)}
+            ends = {"interval": (dtype, 2) if k == 1 else (dtype, k, 2)} if within else {}
+            return {"variable": (dtype, k), **ends}
 
 
 def _prefix(model: KernelModel, outputs: list[str]) -> str:

@@ -20,11 +20,13 @@ from sleek.export.common import (
     parts_of,
     title,
 )
+from sleek.export.python_uncertain import interval_lines, probability_lines
+from sleek.export.uncertain import Intervals, Probabilities, intervals_of, probabilities_of
 from sleek.model.kernel_model import KernelModel
 from sleek.tables.columns import CategoryColumn, DateColumn, NumberColumn, WordColumn
 from sleek.tables.inputs import Inputs
 
-IMPORTS = ("exp", "tanh")
+IMPORTS = ("exp", "sqrt", "tanh")
 OPERATORS: dict[str, Callable[..., str]] = {
     "add": "({} + {})".format,
     "subtract": "({} - {})".format,
@@ -92,13 +94,23 @@ def calendar(day, parts):
 """
 
 
-def to_python(model: KernelModel, name: str = "predict") -> str:
+def to_python(model: KernelModel, name: str = "predict", interval: float | None = None) -> str:
     """The model as the text of a Python module with one function.
 
     ``NAME(row)`` is the class label or the predicted number (a list for several targets), and
-    ``NAME(row, scores=True)`` the list of the model's outputs. A row is a sequence of numbers, or a
+    ``NAME(row, scores=True)`` the list of the model's outputs; ``NAME(row, proba=True)`` is the list of the
+    classes' probabilities. A row is a sequence of numbers, or a
     dictionary by feature name. If the model has `inputs`, it holds the table's raw values, with None or NaN
     for missing ones. The function runs in any Python 3 without packages, in double precision.
+
+    Parameters
+    ----------
+    model : KernelModel
+    name : str, default="predict"
+        The function.
+    interval : float or None, default=None
+        For regression: let ``NAME(row, interval=True)`` be the lower and upper ends between which the number
+        is with this probability, a list of pairs for several targets.
 
     Examples
     --------
@@ -113,25 +125,34 @@ def to_python(model: KernelModel, name: str = "predict") -> str:
     """
     parts, answer = parts_of(model), answer_of(model)
     check_name(name, [*keyword.kwlist, *dir(builtins), *IMPORTS])
-    sums = [line for part in parts for line in _sum(part)]
+    probable, within = probabilities_of(model), intervals_of(model, interval)
+    sums = [line for part in parts for line in _sum(part, keep=within is not None)]
+    more = [] if probable is None else probability_lines(probable, len(model.b))
+    more += [] if within is None else interval_lines(within, isinstance(answer, Numbers) and answer.alone)
     lines = [
         *(f"{key} = {_rows(array.tolist())}" for part in parts for key, array in part.named().items()),
         f"theta = {_rows(model.theta.tolist())}",
         *_read(model),
         f"outputs = {model.b.tolist()!r}",
+        *(["units = []"] if within is not None else []),
         *sums,
         "if scores:",
         "    return outputs",
+        *more,
         f"return {_answer(answer)}",
     ]
-    imports = [word for word in IMPORTS if f"{word}(" in "\n".join(sums)]
+    imports = [word for word in IMPORTS if f"{word}(" in "\n".join([*sums, *more])]
+    options = "".join(
+        f", {word}=False" for word, there in (("proba", probable), ("interval", within)) if there is not None
+    )
     head = f"from math import {', '.join(imports)}\n\n\n" if imports else ""
     body = "\n".join(f"    {line}" for line in "\n".join(lines).split("\n"))
-    return f"{head}def {name}(row, scores=False):\n{_docstring(model, answer)}\n{body}\n"
+    about = _docstring(model, answer, probable, within)
+    return f"{head}def {name}(row, scores=False{options}):\n{about}\n{body}\n"
 
 
-def _sum(part: PartFormula) -> list[str]:
-    """Lines that add a part's units to the outputs."""
+def _sum(part: PartFormula, keep: bool) -> list[str]:
+    """Lines that add a part's units to the outputs, and keep their values if these are needed."""
     formula, arrays = part.formula, part.named()
     per_feature = [key for key, array in arrays.items() if array.ndim == 2]
     weights = f"theta[{part.first}:{part.first + len(part)}]" if part.suffix else "theta"
@@ -145,6 +166,7 @@ def _sum(part: PartFormula) -> list[str]:
         f"    unit = {_say(formula.profile, part)}",
         "    for k, weight in enumerate(theta_j):",
         "        outputs[k] += weight * unit",
+        *(["    units.append(unit)"] if keep else []),
     ]
 
 
@@ -166,7 +188,12 @@ def _rows(values: list[Any]) -> str:
     return "(\n" + "".join(f"    {tuple(row)!r},\n" for row in values) + ")"
 
 
-def _docstring(model: KernelModel, answer: Choice | Numbers) -> str:
+def _docstring(
+    model: KernelModel,
+    answer: Choice | Numbers,
+    probable: Probabilities | None,
+    within: Intervals | None,
+) -> str:
     """What the function takes and gives; as one literal that no name can break out of."""
     if model.inputs is None:
         takes = [f"{name!r}: a finite number" for name in model.names_of_features]
@@ -186,6 +213,8 @@ def _docstring(model: KernelModel, answer: Choice | Numbers) -> str:
         "row : a sequence, or a dictionary by name, of",
         *(f"    {line}" for line in takes),
         "scores : give the outputs that decide, as a list, instead of the answer",
+        *(["proba : give the probability of every class, as a list"] if probable is not None else []),
+        *([] if within is None else [f"interval : give ends that hold with probability {within.level:g}"]),
         "",
         f"Returns {gives}.",
     ]

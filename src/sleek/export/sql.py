@@ -23,6 +23,8 @@ from sleek.export.sql_text import (
     spelt,
     total,
 )
+from sleek.export.sql_uncertain import More
+from sleek.export.uncertain import intervals_of, needed_probabilities, probabilities_of
 from sleek.model.kernel_model import KernelModel
 
 
@@ -34,6 +36,8 @@ def to_sql(
     keep: Sequence[str] = (),
     name: str = "prediction",
     scores: bool = False,
+    proba: bool = False,
+    interval: float | None = None,
     tanh_by_exp: bool = False,
 ) -> str:
     """The model as one SELECT statement over a table.
@@ -58,6 +62,11 @@ def to_sql(
     scores : bool, default=False
         For classifiers: add the outputs that decide, as NAME_score, or NAME_score_0, … for more than two
         classes.
+    proba : bool, default=False
+        For classifiers: add the probability of every class, as NAME_probability_0, NAME_probability_1, …
+    interval : float or None, default=None
+        For regression: add the ends between which the number is with this probability, as NAME_low and
+        NAME_high, or NAME_0_low, … for several targets.
     tanh_by_exp : bool, default=False
         Write tanh with exp, for engines that have exp alone.
 
@@ -73,7 +82,11 @@ def to_sql(
     ...
     """
     check_choice("dialect", dialect, DIALECTS)
-    return _Statement(model, DIALECTS[dialect], table, keep, tanh_by_exp).text(name, scores)
+    more = More(
+        needed_probabilities(model) if proba else None, intervals_of(model, interval), DIALECTS[dialect]
+    )
+    probabilities_of(model)  # a model that decides by probabilities of another's making is refused
+    return _Statement(model, DIALECTS[dialect], table, keep, tanh_by_exp, more).text(name, scores)
 
 
 class _Statement:
@@ -86,7 +99,9 @@ class _Statement:
         table: str | Sequence[str],
         keep: Sequence[str],
         tanh_by_exp: bool,
+        more: More,
     ) -> None:
+        self.more = more
         self.model, self.dialect, self.answer = model, dialect, answer_of(model)
         self.units = [(part, j) for part in parts_of(model) for j in range(len(part))]
         self.table = ".".join(quoted(part) for part in ([table] if isinstance(table, str) else table))
@@ -101,7 +116,8 @@ class _Statement:
             *self.columns(),
             self.level("z", len(self.units), self.inner),
             self.level("u", len(self.units), self.value),
-            self.level("y", len(self.model.b), self.output),
+            [*self.level("y", len(self.model.b), self.output), *self.more.beside(len(self.units), self.name)],
+            *self.more.levels(len(self.model.b), self.name),
             self.answers(name, scores),
         ]
         rows = f"{self.table} AS t"
@@ -169,6 +185,8 @@ class _Statement:
     def answers(self, name: str, scores: bool) -> list[str]:
         """The predicted columns."""
         columns = self.predicted(name, scores)
+        alone = not isinstance(self.answer, Numbers) or self.answer.alone
+        columns |= self.more.columns(name, len(self.model.b), alone, self.name)
         for word in columns:
             if word in self.keep:
                 raise ValueError(

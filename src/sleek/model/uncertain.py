@@ -154,6 +154,36 @@ class Uncertain:
 
         return self._in_blocks(X, both, n_jobs)
 
+    def saying(self, proba: bool = False, interval: float | None = None) -> Callable[..., Any]:
+        """A function of rows, unchecked, as files are written with: predictions, or a dictionary of columns.
+
+        Its keys are "" for predictions, and what the names of further columns end in.
+        """
+        model = self._own()
+        if not proba and interval is None:
+            return model.predict_unchecked
+        if proba:
+            self.class_calibration  # noqa: B018  (it may have a sentence, which comes before any work)
+        if interval is not None:
+            self.intervals_of(np.zeros((1, 2 * len(model.b))), interval, None)
+
+        def said(X: AnyArray, n_jobs: int = 1) -> dict[str, AnyArray]:
+            columns = {"": model.predict_unchecked(X, n_jobs)}
+            if proba:
+                labels = cast(ClassOutputs, model.outputs).classes.tolist()
+                P = self.probabilities_unchecked(X, n_jobs)
+                columns |= {f"_probability_{label}": P[:, k] for k, label in enumerate(labels)}
+            if interval is not None:
+                ends = self.intervals_of(self.spreads_unchecked(X, n_jobs), interval, None)
+                each = (
+                    {"": ends} if model.outputs.flat else {f"_{k}": ends[:, k] for k in range(ends.shape[1])}
+                )
+                for word, pair in each.items():
+                    columns |= {f"{word}_low": pair[:, 0], f"{word}_high": pair[:, 1]}
+            return columns
+
+        return said
+
     def judged_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> FloatArray:
         """What `conformalized` needs to know of rows."""
         if isinstance(self._own().outputs, ClassOutputs):

@@ -11,6 +11,7 @@ from sleek.model.kernel_model import KernelModel
 from sleek.outputs.classes import ClassOutputs, ClassScores
 from sleek.outputs.labels import Labels
 from sleek.outputs.numbers import NumberScores
+from sleek.report.reliability import sureness
 from sleek.tables.encoded import EncodedTable
 
 
@@ -21,7 +22,8 @@ def scores_of(
 
     Rows of weight 0 do not count. Accuracy and R² are what `model.outputs` judges; recall and precision of
     each class follow from its table of classes, and two classes have the area under the ROC curve and the
-    average precision of the decision values besides (None if rows of one class only are known).
+    average precision of the decision values besides (None if rows of one class only are known). Probabilities
+    have log loss and Brier score, intervals their coverage.
 
     Examples
     --------
@@ -48,9 +50,11 @@ def scores_of(
             scores |= _class_scores(outputs, judged, whole=sample_weight is None)
             if len(outputs.classes) == 2:
                 scores |= _curves(outputs.codes(Labels.of(y)), Y[:, 0], s)
+            scores |= sureness(model, X, outputs.codes(Labels.of(y)), s)
         case NumberScores():
             r2 = judged.score if len(y) > 1 else None
             scores |= {"rmse": judged.rmse, "mae": judged.mae, "r2": r2}
+            scores |= sureness(model, X, np.asarray(y, np.float64).reshape(len(y), -1)[:, 0], s)
         case _:
             scores["score"] = judged.score
     return scores

@@ -36,7 +36,8 @@ def write_predictions(
     ----------
     source : Files
     predict : callable
-        Features (n, d) to predictions (n,), or (n, k) for several targets.
+        Features (n, d) to predictions (n,), or (n, k) for several targets; or to a dictionary of them, under
+        "", and of further columns, under what their names end in.
     path : str or path
         Ends in .parquet, .pq, .csv or .csv.gz.
     keep : list of str
@@ -80,7 +81,7 @@ def write_pairs(
         for values, kept in pairs:
             columns = dict(zip(kept.column_names, kept.columns, strict=True))
             writer.append(columns | _named(values, source))
-            n_rows += len(values)
+            n_rows += len(values[""] if isinstance(values, dict) else values)
         writer.flush()
     return n_rows
 
@@ -96,8 +97,11 @@ def _check_output(source: Files, target: Path, keep: Sequence[str]) -> None:
         raise ValueError(f"A kept column must not be named like the predictions, got {taken[0]!r}.")
 
 
-def _named(values: AnyArray, source: Files) -> dict[str, AnyArray]:
-    """Predictions as columns: one, or one for each of several targets."""
+def _named(values: Any, source: Files) -> dict[str, AnyArray]:
+    """Predictions as columns: one, or one for each of several targets, and more by ends of their names."""
+    if isinstance(values, dict):
+        more = {f"{PREDICTION}{end}": column for end, column in values.items() if end}
+        return _named(values[""], source) | more
     if values.ndim == 1:
         return {PREDICTION: values}
     k = values.shape[1]
