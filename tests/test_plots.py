@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from sleek import LSSVC, Expansion, LowRankLSSVC, LowRankLSSVR
+from sleek import LSSVC, LSSVR, Expansion, LowRankLSSVC, LowRankLSSVR
+from sleek.plots import plot_coverage, plot_reliability
 from sleek.report.plots import COLORS, MARKERS, plot_decision
 
 mpl.use("agg")
@@ -142,3 +143,59 @@ def test_a_class_that_wins_nowhere_and_a_column_that_is_constant(axes, two_class
     flat = np.column_stack([X[:, 0], np.ones(len(X))])
     classifier = LowRankLSSVC(2, C=1e-9, shape=0.5, basis="gaussian_rbf").fit(flat, y)
     assert plot_decision(classifier, flat, y, axes(), classifier.model_, 40).has_data()
+
+
+# -- how far probabilities and intervals can be relied on ---------------------------------------------------
+
+
+def bars_of(ax):
+    """The dots of a picture: x and share."""
+    return ax.containers[0].lines[0].get_data()
+
+
+@pytest.mark.parametrize("kind", ["estimator", "model", "another"])
+def test_reliability_is_how_often_a_class_occurs(axes, two_classes, kind):
+    X, y = two_classes
+    fitted = LowRankLSSVC(4, C=10.0, random_state=0).fit(X, y)
+    classifier = {"estimator": fitted, "model": fitted.model_, "another": LogisticRegression().fit(X, y)}[
+        kind
+    ]
+    ax = plot_reliability(classifier, X, y, ax=axes(), n_bins=4)
+    P = classifier.predict_proba(X)[:, 1]
+    bins = np.array_split(np.argsort(P, kind="stable"), 4)
+    x, share = bars_of(ax)
+    np.testing.assert_allclose(x, [P[rows].mean() for rows in bins])
+    np.testing.assert_allclose(share, [y[rows].mean() for rows in bins])
+    assert ax.get_ylabel() == "how often it is 1"
+    assert len(ax.figure.axes) == 2
+
+
+def test_reliability_of_several_classes(axes, three_classes):
+    X, y = three_classes
+    classifier = LowRankLSSVC(4, C=10.0, random_state=0).fit(X, y)
+    ax = plot_reliability(classifier, X, y, ax=axes())
+    assert ax.get_ylabel() == "how often it is right"
+    assert (
+        plot_reliability(classifier, X, y, label="south", ax=axes()).get_ylabel() == "how often it is south"
+    )
+    with pytest.raises(ValueError, match="`label` must be one of"):
+        plot_reliability(classifier, X, y, label="east", ax=axes())
+    with pytest.raises(ValueError, match="a class for each of 240 rows, got 5"):
+        plot_reliability(classifier, X, y[:5], ax=axes())
+
+
+def test_coverage_is_how_many_targets_are_within(axes):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(300, 2))
+    y = X[:, 0] + 0.3 * np.abs(X[:, 1]) * rng.normal(size=300)
+    regressor = LowRankLSSVR(8, basis="gaussian_rbf", C=100.0, random_state=0).fit(X, y)
+    for one in (regressor, regressor.model_, LSSVR().fit(X, y)):
+        ax = plot_coverage(one, X, y, 0.8, ax=axes(), n_bins=5)
+        ends = one.predict_interval(X, 0.8)
+        inside = (ends[:, 0] <= y) & (y <= ends[:, 1])
+        assert np.mean(bars_of(ax)[1]) == pytest.approx(inside.mean())
+    with pytest.raises(ValueError, match="one target and one level"):
+        plot_coverage(regressor, X, y, [0.8, 0.9], ax=axes())
+    groups = np.where(X[:, 0] > 0, "a", "b")
+    regressor.conformalize(X, y, groups)
+    assert len(bars_of(plot_coverage(regressor, X, y, ax=axes(), groups=groups))[0]) == 10

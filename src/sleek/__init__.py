@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sleek import export as export
+    from sleek import plots as plots
     from sleek._runtime.json_values import ModelFileError as ModelFileError
     from sleek.bases.base import Basis as Basis
     from sleek.bases.box import Box as Box
@@ -87,12 +88,13 @@ _MODULES = {
     "VariableProjection": "trainers.varpro",
     "load": "model.saving",
 }
-__all__ = sorted([*_MODULES, "export"])
+_ROOMS = ("export", "plots")
+__all__ = sorted([*_MODULES, *_ROOMS])
 
 
 def __getattr__(name: str) -> Any:
-    if name == "export":
-        return import_module("sleek.export")
+    if name in _ROOMS:
+        return import_module(f"sleek.{name}")
     if name in _MODULES:
         return getattr(import_module(f"sleek.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'sleek' has no attribute {name!r}")

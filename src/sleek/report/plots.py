@@ -72,7 +72,7 @@ def plot_decision(
 
     ax = plt.gca() if ax is None else ax
     rows, names = _features(classifier, X)
-    classes, labels = _classes_of(classifier), np.asarray(y)
+    classes, labels = classes_of(classifier), np.asarray(y)
     grid_x, grid_y = _grid(rows, resolution)
     points = np.column_stack([grid_x.ravel(), grid_y.ravel()])
     Y = _outputs(classifier, X, points, names).reshape(*grid_x.shape, -1)
@@ -123,7 +123,7 @@ def _features(classifier: Any, X: Any) -> tuple[FloatArray, tuple[str, ...]]:
     return rows, tuple(map(str, names))
 
 
-def _classes_of(classifier: Any) -> AnyArray:
+def classes_of(classifier: Any) -> AnyArray:
     if isinstance(classifier, KernelModel):
         if not isinstance(classifier.outputs, ClassOutputs):
             raise ValueError(f"A picture needs a classifier, got a model of {classifier.outputs.describe()}.")
