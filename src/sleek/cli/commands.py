@@ -159,7 +159,6 @@ def predict(
 
     [bold]Examples[/bold]
     sleek predict model.json new.csv --keep id --proba -o predictions.csv
-    sleek predict houses.json new.csv --interval 0.9
     cat new.csv | sleek predict model.json - --scores | sort -t, -k2 -g | head
     """
     from sleek.cli.output import check_output, check_table_output, say_notes, write_bytes
@@ -271,7 +270,7 @@ def export(
     table: Annotated[str | None, typer.Option(help="SQL: the table to select from.")] = None,
     dialect: Annotated[str | None, typer.Option(help="SQL: the database's dialect.")] = None,
     dtype: Annotated[str | None, typer.Option(help="C and ONNX: float32 or float64.")] = None,
-    proba: Annotated[bool, typer.Option("--proba", help="SQL: add the classes' probabilities.")] = False,
+    proba: opt.Proba = False,
     interval: opt.Interval = None,
 ) -> None:
     """Write a model as a program that needs no sleek.
@@ -287,9 +286,9 @@ def export(
 
     kind = kind_of(None if to is None else to.value, output)
     check_output(output, model)
-    options = {"name": name, "table": table, "dialect": dialect, "dtype": dtype, "interval": interval}
-    program_ = program(load_model(str(model)), kind, options | {"proba": proba or None})
-    write_bytes(program_, output)
+    options = {"name": name, "table": table, "dialect": dialect, "dtype": dtype}
+    more = {"interval": interval, "proba": proba or None}
+    write_bytes(program(load_model(str(model)), kind, options | more), output)
 
 
 @command

@@ -87,7 +87,7 @@ TableOutput = Annotated[
     typer.Option("--output", "-o", help="A .csv, .tsv or .parquet file; default: CSV on the screen."),
 ]
 Scores = Annotated[bool, typer.Option("--scores", help="Add the decision values of the classes.")]
-Proba = Annotated[bool, typer.Option("--proba", help="Add the probability of every class.")]
+Proba = Annotated[bool, typer.Option("--proba", help="Classes: add the probability of each.")]
 Interval = Annotated[
     float | None,
     typer.Option(metavar="LEVEL", help="Numbers: add ends that hold with this probability, such as 0.9."),
