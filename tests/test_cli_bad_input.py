@@ -176,7 +176,7 @@ def test_without_pyarrow_parquet_is_not_written(folder, monkeypatch):
         app, ["predict", str(folder / "m.json"), str(folder / "new.csv"), "-o", str(out)]
     )
     assert result.exit_code == 2
-    assert "needs pyarrow, which is not installed: pip install 'sleek-svm[files]'." in result.stderr
+    assert "needs pyarrow, which is not installed: pip install pyarrow." in result.stderr
 
 
 def test_without_onnx_nothing_is_exported_to_it(folder, monkeypatch, tmp_path):

@@ -213,6 +213,5 @@ def test_without_pyarrow():
     code = "import sys; sys.modules['pyarrow'] = None; import sleek; sleek.Files('x.parquet')"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stderr.endswith(
-        "Error: Reading Parquet and CSV files needs pyarrow, which is not installed: "
-        "pip install 'sleek-svm[files]'.\n"
+        "Error: Reading Parquet and CSV files needs pyarrow, which is not installed: pip install pyarrow.\n"
     )

@@ -197,7 +197,7 @@ def test_bad_parquet(tmp_path, parquet):
 def test_without_pyarrow(tmp_path, monkeypatch, parquet):
     parquet(a=[1.0])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingPackageError, match=r"needs pyarrow.*: pip install 'sleek-svm\[files\]'"):
+    with pytest.raises(MissingPackageError, match=r"needs pyarrow.*: pip install pyarrow"):
         read_table(str(tmp_path / "data.parquet"))
 
 

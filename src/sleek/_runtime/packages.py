@@ -10,19 +10,20 @@ class MissingPackageError(ImportError):
     """An optional package is not installed; the message says what needs it and how to get it."""
 
 
-def need(package: str, extra: str, purpose: str) -> Any:
-    """Import an optional package, or say what to install.
+def need(package: str, extra: str | None, purpose: str) -> Any:
+    """Import a package, or say what to install: an extra of sleek's, or the package itself.
 
     >>> need("math", "none", "Counting").sqrt(4.0)
     2.0
-    >>> need("no_such_package", "files", "Reading Parquet files")
+    >>> need("no_such_package", "plot", "Drawing")
     Traceback (most recent call last):
-    sleek._runtime.packages.MissingPackageError: Reading Parquet files needs no_such_package, which is ...
+    sleek._runtime.packages.MissingPackageError: Drawing needs no_such_package, which is not installed: ...
     """
     try:
         return import_module(package)
     except ImportError:
+        name = package.partition(".")[0]
+        what = name if extra is None else f"'sleek-svm[{extra}]'"
         raise MissingPackageError(
-            f"{purpose} needs {package.partition('.')[0]}, which is not installed: "
-            f"pip install 'sleek-svm[{extra}]'."
+            f"{purpose} needs {name}, which is not installed: pip install {what}."
         ) from None

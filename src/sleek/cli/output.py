@@ -76,7 +76,7 @@ def check_table_output(path: Path | None) -> None:
     if path.suffix and not is_named_like_a_table(path):
         raise InputError(f"{path} must end in {', '.join(ENDINGS)} to say what to write.")
     if is_parquet(path):
-        need("pyarrow", "files", f"Writing {path}")
+        need("pyarrow", None, f"Writing {path}")
 
 
 def is_standard_output(path: Path) -> bool:

@@ -35,7 +35,7 @@ def read_table(path: str, missing: Collection[str] | None = None) -> Table:
 
 def table_of(data: bytes, source: str, missing: Collection[str] | None = None) -> Table:
     """The table in the bytes of a file."""
-    need("pyarrow", "files", "Reading tables")
+    need("pyarrow", None, "Reading tables")
     if not data[:LOOKED_AT].removeprefix(BOM_UTF8).strip():
         raise TableError(f"{source} is empty: a line of column names and rows are needed.")
     if data.startswith((PARQUET, ARROW)) or data[:LOOKED_AT].lstrip().startswith(b"{"):

@@ -74,7 +74,7 @@ class Files(Rows):
     targets: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        need("pyarrow", "files", "Reading Parquet and CSV files")
+        need("pyarrow", None, "Reading Parquet and CSV files")
         targets = _names("target", self.target, "the name of a column, a list of names or None")
         weights = _names("weight", self.weight, "the name of a column or None")
         if len(weights) > 1:

