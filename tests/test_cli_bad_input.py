@@ -60,7 +60,7 @@ def folder(tmp_path_factory):
     [
         ("fit nothing.csv -t y", "nothing.csv does not exist."),
         ("fit god.csv -t y", "god.csv does not exist. Did you mean 'good.csv'?"),
-        ("fit sub -t y", "sub is a folder: a file is needed."),
+        ("fit sub -t y", "file in the folder 'sub'."),
         ("fit empty.csv -t y", "empty.csv is empty: a line of column names and rows are needed."),
         ("fit header.csv -t y", "header.csv has column names but no rows."),
         ("fit ragged.csv -t y", "ragged.csv, line 3: 2 fields, but 3 column names"),

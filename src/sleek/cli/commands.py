@@ -16,6 +16,7 @@ from sleek import __version__
 from sleek._runtime.progress import Display
 from sleek.cli import options as opt
 from sleek.cli.errors import InputError, guarded
+from sleek.cli.inspecting import inspect
 from sleek.cli.interrupts import interrupts
 
 P = ParamSpec("P")
@@ -35,10 +36,6 @@ def command(function: Callable[P, None]) -> Callable[P, None]:
     return function
 
 
-def _called(path: Path) -> str:
-    return "standard input" if str(path) == opt.STANDARD else str(path)
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         print(f"sleek {__version__}")
@@ -53,6 +50,7 @@ def sleek(
 ) -> None:
     """Kernel machines with a handful of units: accurate as an SVM, small enough to read.
 
+    [bold]Look[/bold]      sleek inspect data.csv
     [bold]Learn[/bold]     sleek fit data.csv --target COLUMN -o model.json
     [bold]Use[/bold]       sleek predict model.json new.csv -o predictions.csv
     [bold]Check[/bold]     sleek evaluate model.json test.csv
@@ -61,6 +59,9 @@ def sleek(
 
     First time here? [bold]sleek demo[/bold]
     """
+
+
+command(inspect)
 
 
 @command
@@ -100,7 +101,8 @@ def fit(
     check_model_output(output)
     check_output(output, data)
     with Display() as display:
-        display(f"reading {_called(data)}")
+        display(f"reading {opt.called(data)}")
+        from sleek.cli.large import is_large, train_large
         from sleek.cli.training import Choices, train
         from sleek.model.saving import dumps
         from sleek.tables.open import read_table
@@ -120,9 +122,10 @@ def fit(
             test=test,
             missing=opt.words(missing),
         )
-        table = read_table(str(data), choices.missing)
+        whole = opt.is_stream(data) or not is_large(str(data))
+        table = read_table(str(data), choices.missing) if whole else None
         with interrupts.raised():
-            fitted = train(table, choices, display)
+            fitted = train(table, choices, display) if table else train_large(str(data), choices, display)
         content = dumps(fitted.model)
     from sleek.cli.output import print_json, say_notes, screen, write_bytes
     from sleek.cli.summary import show_fit
@@ -167,12 +170,16 @@ def predict(
     check_table_output(output)
     check_output(output, model, data)
     with Display() as display:
-        display(f"reading {_called(data)}")
+        display(f"reading {opt.called(data)}")
         from sleek.cli import applying
+        from sleek.cli.large import is_large, predict_large
         from sleek.tables.open import read_table
         from sleek.tables.writing import table_bytes
 
         found = applying.load_model(str(model))
+        if not opt.is_stream(data) and is_large(str(data)) and not scores:
+            predict_large(found, str(data), output, opt.names(keep), -1)
+            return
         table = read_table(str(data), applying.missing_words(found))
         display(f"predicting {table.n_rows:,} rows")
         wanted = applying.Wanted(scores, proba, interval)
@@ -202,7 +209,7 @@ def evaluate(
     """
     opt.one_stdin(model, data)
     with Display() as display:
-        display(f"reading {_called(data)}")
+        display(f"reading {opt.called(data)}")
         from sleek.cli import applying
         from sleek.tables.open import read_table
 

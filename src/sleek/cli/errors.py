@@ -31,6 +31,8 @@ def blaming(what: str) -> Iterator[None]:
         yield
     except TableError:
         raise
+    except FileNotFoundError as error:
+        raise InputError(str(error)) from error
     except ValueError as error:
         raise InputError(f"{what}: {error}") from error
 

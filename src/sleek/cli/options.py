@@ -45,7 +45,9 @@ class Kind(StrEnum):
 ModelFile = Annotated[
     Path, typer.Argument(help="A model file that [bold]sleek fit[/bold] has written, or -.")
 ]
-DataFile = Annotated[Path, typer.Argument(help="A CSV or Parquet file, or - for standard input.")]
+DataFile = Annotated[
+    Path, typer.Argument(help="A CSV, Parquet, Arrow or JSON lines file, a folder of such, or - for stdin.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 WeightName = Annotated[str | None, typer.Option(help="A column with the weight of each row.")]
 
@@ -141,6 +143,16 @@ def check_numbers(jobs: int, test: float | None) -> None:
         raise InputError("--jobs must be a number of threads, or -1 for all cores, got 0.")
     if test is not None and not 0 < test < 1:
         raise InputError(f"--test must be a share of the rows between 0 and 1, got {test}.")
+
+
+def is_stream(path: Path) -> bool:
+    """Whether standard input is meant."""
+    return str(path) == STANDARD
+
+
+def called(path: Path) -> str:
+    """What to call a file in messages."""
+    return "standard input" if is_stream(path) else str(path)
 
 
 def one_stdin(model: Path, data: Path) -> None:

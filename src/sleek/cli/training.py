@@ -151,18 +151,22 @@ def _split(target: Target, choices: Choices) -> tuple[IntArray, IntArray]:
     return np.sort(kept), np.sort(held)
 
 
-def _fit(
-    X: EncodedTable, y: Any, target: Target, s: FloatArray, inputs: Inputs, table: Table, choices: Choices
-) -> tuple[KernelModel, list[str]]:
-    """The model with its columns, and the warnings that were heard."""
-    classifies = target.task == CLASSIFICATION
-    estimator = (LowRankLSSVC if classifies else LowRankLSSVR)(
+def estimator_for(task: str, choices: Choices) -> Any:
+    """The estimator that is asked for."""
+    return (LowRankLSSVC if task == CLASSIFICATION else LowRankLSSVR)(
         "auto" if choices.units is None else choices.units,
         basis=choices.basis,
         n_jobs=choices.jobs,
         random_state=choices.seed,
         verbose=int(choices.verbose),
     )
+
+
+def _fit(
+    X: EncodedTable, y: Any, target: Target, s: FloatArray, inputs: Inputs, table: Table, choices: Choices
+) -> tuple[KernelModel, list[str]]:
+    """The model with its columns, and the warnings that were heard."""
+    estimator = estimator_for(target.task, choices)
 
     def where(row: int) -> str:
         return f"The target in {table.place(int(target.rows[row]))} of {table.source}"
@@ -178,10 +182,10 @@ def _fit(
     metadata: dict[str, Any] = {"target": choices.target}
     if choices.missing is not None:
         metadata["missing"] = list(choices.missing)
-    return replace(estimator.model_, metadata=metadata), _notes(heard, estimator.n_iter_)
+    return replace(estimator.model_, metadata=metadata), notes_of(heard, estimator.n_iter_)
 
 
-def _notes(heard: Sequence[warnings.WarningMessage], n_iter: int) -> list[str]:
+def notes_of(heard: Sequence[warnings.WarningMessage], n_iter: int) -> list[str]:
     """Warnings in the words of somebody who has options, not settings."""
     notes = []
     for warning in heard:
