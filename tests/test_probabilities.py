@@ -71,7 +71,8 @@ def test_no_other_slopes_are_better(n_classes):
         total = 0.015 * float(np.sum(np.diff(slopes) ** 2))
         for log_p, c, w in zip(other.predict_log_proba(F), codes, weights, strict=True):
             for k in range(n_classes):
-                target = (counts[c] + 1 if k == c else 1) / (counts[c] + n_classes)
+                doubt = 0.5 / (counts[c] + 1)
+                target = 1 - doubt if k == c else doubt / (n_classes - 1)
                 total -= w * target * log_p[k]
         return total
 

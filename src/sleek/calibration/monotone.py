@@ -16,11 +16,12 @@ of the largest score is the most probable one: probabilities never contradict a 
 
 Two classes have the two numbers slopes[1] + slopes[2] and slopes[0] + slopes[3]: a logistic map through 0 and
 its quadratic term. More classes have four, whatever their number. The best of them minimise the log loss of
-Platt's smoothed targets, Σ w [log Σ_j exp g(f_j) - Σ_k t_k g(f_k)] + ½·PULL·Σ (differences of neighbouring
-slopes)²: a row of class c, of which there are N_c, has the target (N_c + 1)/(N_c + K) there and 1/(N_c + K)
-elsewhere.
+smoothed targets, Σ w [log Σ_j exp g(f_j) - Σ_k t_k g(f_k)] + ½·PULL·Σ (differences of neighbouring slopes)²:
+a row of class c, of which there are N_c, has the target (N_c + ½)/(N_c + 1) there, and the other classes
+share the rest. (Platt adds 1 and 2; the half of it was better by 0.1 % of the log loss with two classes, and
+by 1 % with more. 1/(N_c + K) for each of K classes was worse by 12 %.)
 
-Measured on scores of sleek's own fits (66 fits of two, 40 of more classes): docs/uncertainty.md.
+Measured against logistic, beta, isotonic and Venn-Abers calibration, and matrix scaling: docs/uncertainty.md.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ class MonotoneCalibrator:
     >>> scores = np.array([[-1.2], [-0.4], [0.1], [0.3], [0.8], [1.1]])
     >>> calibrator = MonotoneCalibrator().fit(scores, np.array([0, 0, 1, 0, 1, 1]), np.ones(6))
     >>> calibrator.predict_proba(np.array([[-1.0], [0.0], [1.0]])).round(2)
-    array([[0.78, 0.22],
+    array([[0.85, 0.15],
            [0.5 , 0.5 ],
-           [0.22, 0.78]])
+           [0.15, 0.85]])
     """
 
     scale: float
@@ -76,9 +77,9 @@ class MonotoneCalibrator:
         every = slice(None, None, -(-F.size // MOST_SCORES))
         F, codes, weights = F[every], codes[every], sample_weight[every]
         self.scale = _size_of(F, weights) or 1.0
-        counts = np.bincount(codes, weights, n_classes)[codes][:, None]
+        doubt = 0.5 / (np.bincount(codes, weights, n_classes)[codes][:, None] + 1.0)
         own = np.arange(n_classes) == codes[:, None]
-        T = np.where(own, counts + 1.0, 1.0) / (counts + n_classes)
+        T = np.where(own, 1.0 - doubt, doubt / (n_classes - 1))
         self.slopes = _best_slopes(self._pieces(F), T, weights, self.scale)
         return self
 
