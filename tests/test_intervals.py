@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import tracemalloc
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from sleek.calibration.noise import Noise, fit_sizes
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import solve
 from sleek.datasets import make_ripley
+from sleek.model.saving import dumps, loads
 
 FAST = {"n_units": 6, "basis": "gaussian_rbf", "C": 100.0, "random_state": 0}
 
@@ -288,6 +292,91 @@ def test_a_model_makes_another_and_stays_what_it_is():
     np.testing.assert_array_equal(model.predict_interval(X), before)
     np.testing.assert_array_equal(certain.predict(X), model.predict(X))
     assert not np.array_equal(certain.predict_interval(X), before)
+
+
+# -- memory and files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [LowRankLSSVC, LowRankLSSVR])
+def test_memory_on_the_way_does_not_grow_with_the_rows(make):
+    X, y = make_ripley(300, random_state=0)
+    model = make(**FAST).fit(X, y)
+    rows = np.tile(X, (700, 1))
+    methods = [model.predict_proba, model.predict_log_proba] if make is LowRankLSSVC else [model.predict_std]
+    methods += (
+        [model.predict_set] if make is LowRankLSSVC else [model.predict_interval, model.predict_quantiles]
+    )
+    for method in methods:
+        method(rows[:5000])
+        tracemalloc.start()
+        found = method(rows)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert len(found) == 210_000
+        assert peak < 6 * 16 * len(rows) + 2**23  # a few numbers a row; training rows × rows would be 500 MB
+
+
+@cache
+def saved(kind):
+    """The bytes of a model's file."""
+    if kind == "numbers":
+        return dumps(LowRankLSSVR(**FAST).fit(*rows_with_noise(120)).model_)
+    return dumps(LowRankLSSVC(**FAST).fit(*make_ripley(60, random_state=0)).model_)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.update(kind="classes"), "`calibration.kind` must be 'numbers'"),
+        (lambda c: c.update(extra=1), "unknown key 'extra'"),
+        (lambda c: c.pop("noise"), "must have the key 'noise'"),
+        (lambda c: c.update(noise=[]), "must speak of 1 outputs"),
+        (lambda c: c["noise"][0].update(weights=[1.0]), "a weight for each of 6 units"),
+        (lambda c: c["noise"][0].update(low=9.0, high=1.0), "the lowest not above the highest"),
+        (lambda c: c["noise"][0].update(high=1e9), "sizes within float64"),
+        (lambda c: c["noise"][0].update(constant="a"), "must be a number"),
+        (lambda c: c["leverage"]["factor"].pop(), "a triangle and a center for 6 units"),
+        (lambda c: c["leverage"].update(least=-1.0), "a triangle and a center"),
+        (lambda c: c["sizes"][0].update(quantiles=[]), "one entry of quantiles"),
+        (lambda c: c["sizes"][0]["quantiles"][0]["levels"].reverse(), "increasing levels between 0 and 1"),
+        (lambda c: c["sizes"][0]["quantiles"][0].update(n=-3), "increasing levels between 0 and 1"),
+        (lambda c: c["sizes"][0].update(groups={"type": "str", "labels": ["b", "a"]}), "must be in order"),
+        (lambda c: c["signed"][0]["values"].pop(), "increasing levels between 0 and 1"),
+        (lambda c: c.update(deviations=[-1.0]), "no deviation be negative"),
+        (lambda c: c.update(deviations=[1.0, 2.0]), "must speak of 1 outputs"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bad_intervals_in_files_are_sentences(change, message):
+    document = json.loads(saved("numbers"))
+    change(document["calibration"])
+    with pytest.raises(sleek.ModelFileError, match=message):
+        loads(json.dumps(document).encode())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c["probabilities"].update(scale=0), "a positive scale and four positive slopes"),
+        (lambda c: c["probabilities"].update(slopes=[1.0, 2.0]), "a positive scale and four positive slopes"),
+        (lambda c: c["probabilities"]["slopes"].__setitem__(1, -2.0), "four positive slopes"),
+        (lambda c: c["misfits_by_class"].pop(), "must have 2 entries"),
+        (lambda c: c.update(misfits=None), "must be an object"),
+        (lambda c: c.update(kind=None), "`calibration.kind` must be 'classes'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bad_probabilities_in_files_are_sentences(change, message):
+    document = json.loads(saved("classes"))
+    change(document["calibration"])
+    with pytest.raises(sleek.ModelFileError, match=message):
+        loads(json.dumps(document).encode())
+
+
+def test_files_without_calibration_are_read():
+    document = json.loads(saved("classes"))
+    del document["calibration"]
+    assert loads(json.dumps(document).encode()).calibration is None
 
 
 # -- sentences ----------------------------------------------------------------------------------------------

@@ -224,7 +224,14 @@ class Uncertain:
         """A function of some rows at a time, so that memory on the way is bounded."""
         size = rows_per_block(len(X))
         with single_threaded_blas():
+            first = function(X[:size])  # a table becomes features
             if len(X) <= size:
-                return function(X[:])  # a table becomes features
-            starts = range(0, len(X), size)
-            return np.concatenate(Workers(n_jobs).spread(lambda i: function(X[i : i + size]), starts))
+                return first
+            found = np.empty((len(X), *first.shape[1:]), dtype=first.dtype)
+            found[:size] = first
+
+            def fill(start: int) -> None:
+                found[start : start + size] = function(X[start : start + size])
+
+            Workers(n_jobs).spread(fill, range(size, len(X), size))
+        return found
