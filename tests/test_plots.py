@@ -1,6 +1,8 @@
 """Pictures can be drawn for every basis, any number of classes, arrays and data frames."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -199,3 +201,11 @@ def test_coverage_is_how_many_targets_are_within(axes):
     groups = np.where(X[:, 0] > 0, "a", "b")
     regressor.conformalize(X, y, groups)
     assert len(bars_of(plot_coverage(regressor, X, y, ax=axes(), groups=groups))[0]) == 10
+
+
+def test_the_page_on_uncertainty_runs():
+    page = (Path(__file__).parents[1] / "docs" / "uncertainty.md").read_text("utf-8")
+    names = {}
+    for snippet in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(compile(snippet, "uncertainty.md", "exec"), names)
+    assert len(names["figure"].axes) == 4
