@@ -194,6 +194,8 @@ def doors(source: Source, frame: Any, y: Any) -> float:
         path = Path(folder) / "table.csv"
         frame.assign(**{source.target: y}).iloc[:size].to_csv(path, index=False)
         table = pd.read_csv(path, keep_default_na=False, na_values=sorted(MISSING_WORDS))
+        for name in table.select_dtypes("object"):  # as every reader of sleek does
+            table[name] = table[name].str.strip().replace("", None)
         X, t = table.drop(columns=[source.target]), table[source.target].astype(y.dtype)
         kind = LowRankLSSVC if source.classes else LowRankLSSVR
         models = [kind(**SMALL).fit(X, t).model_, kind(**SMALL).fit(Files(path, target=source.target)).model_]

@@ -580,12 +580,26 @@ def test_inspect_names_kinds_gaps_ids_and_leaks(tmp_path):
     }
     assert columns["age"]["missing"] == 5
     assert columns["row"]["remark"] == "only counts the rows"
-    assert columns["answer"]["remark"].startswith("gives the target away")
+    assert "gives the target away" in columns["answer"]["remark"]
     assert columns["answer"]["foretells"] > 0.98
     assert columns["city"]["foretells"] < 0.1
     assert columns["nothing"]["remark"] == "no value at all"
     printed = sleek_run("inspect", tmp_path / "a.csv").stdout
-    assert "an id, or free text" in printed
+    assert "an id: left out" in printed
+
+
+def test_rare_classes_can_weigh_as_much_as_common_ones(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=600)
+    frame = pd.DataFrame({"x": x, "y": np.where(x + rng.normal(size=600) > 2, "rare", "often")})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    recalls = []
+    for options in ([], ["--balanced"]):
+        report_of("fit", tmp_path / "a.csv", "-t", "y", *options, *SMALL, "-o", tmp_path / "m.json")
+        scores = report_of("evaluate", tmp_path / "m.json", tmp_path / "a.csv")
+        recalls.append(scores["per_class"][1]["recall"])
+    assert recalls[1] > recalls[0] + 0.2
+    assert "is for classes" in sleek_run("fit", tmp_path / "a.csv", "-t", "x", "--balanced", code=2).stderr
 
 
 def test_words_that_mean_nothing_can_be_named(tmp_path):

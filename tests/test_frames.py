@@ -1,8 +1,10 @@
 """Estimators take tables as people have them, of any make, and every door gives the same answers."""
 
+import re
 import sqlite3
 import warnings
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -390,3 +392,11 @@ def test_python_dates_are_dates():
     columns = {"d": [date(2024, 1, 1), None, date(2024, 1, 3)] * 20, "x": np.arange(60.0)}
     model = LowRankLSSVR(3, C=1.0, random_state=0).fit(columns, np.arange(60.0))
     assert isinstance(model.model_.inputs.columns[0], DateColumn)
+
+
+def test_the_documentation_runs(tmp_path, monkeypatch, capsys):
+    text = (Path(__file__).parents[1] / "docs" / "tables.md").read_text()
+    (snippet,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(snippet, "docs/tables.md", "exec"), {})
+    assert "'area'" in capsys.readouterr().out

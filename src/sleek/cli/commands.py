@@ -76,6 +76,7 @@ def fit(
     categories: opt.Categories = None,
     missing: opt.Missing = None,
     weight: opt.WeightName = None,
+    balanced: opt.Balanced = False,
     test: opt.TestShare = None,
     units: opt.NumberOfUnits = None,
     basis: opt.BasisChoice = opt.BasisName.auto,
@@ -122,6 +123,7 @@ def fit(
             verbose=verbose,
             test=test,
             missing=opt.words(missing),
+            balanced=balanced,
         )
         whole = opt.is_stream(data) or not is_large(str(data))
         table = read_table(str(data), choices.missing) if whole else None

@@ -69,6 +69,7 @@ Missing = Annotated[
     str | None,
     typer.Option(help="Words that mean a missing value, instead of NA, null, ? and the like: none,-99"),
 ]
+Balanced = Annotated[bool, typer.Option("--balanced", help="Let all classes weigh the same.")]
 TestShare = Annotated[
     float | None, typer.Option(help="Hold out this share of the rows, between 0 and 1, and test on it.")
 ]

@@ -51,6 +51,7 @@ class Choices:
     verbose: bool = False
     test: float | None = None
     missing: tuple[str, ...] | None = None
+    balanced: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,13 +154,18 @@ def _split(target: Target, choices: Choices) -> tuple[IntArray, IntArray]:
 
 def estimator_for(task: str, choices: Choices) -> Any:
     """The estimator that is asked for."""
-    return (LowRankLSSVC if task == CLASSIFICATION else LowRankLSSVR)(
-        "auto" if choices.units is None else choices.units,
-        basis=choices.basis,
-        n_jobs=choices.jobs,
-        random_state=choices.seed,
-        verbose=int(choices.verbose),
-    )
+    settings: dict[str, Any] = {
+        "n_units": "auto" if choices.units is None else choices.units,
+        "basis": choices.basis,
+        "n_jobs": choices.jobs,
+        "random_state": choices.seed,
+        "verbose": int(choices.verbose),
+    }
+    if task == CLASSIFICATION:
+        return LowRankLSSVC(class_weight="balanced" if choices.balanced else None, **settings)
+    if choices.balanced:
+        raise InputError("--balanced is for classes, and the target is a number.")
+    return LowRankLSSVR(**settings)
 
 
 def _fit(

@@ -64,7 +64,7 @@ def _look(table: Table, name: str, values: Values, target: Target | None, is_tar
     try:
         column = learn_column(name, values, as_category=False)
     except UselessColumnError:
-        remark = "no value at all" if different == 0 else "an id, or free text: it would be left out"
+        remark = "no value at all" if different == 0 else "an id: left out"
     except TableError as error:
         remark = str(error)
     kind = _kind(column)
@@ -76,7 +76,7 @@ def _look(table: Table, name: str, values: Values, target: Target | None, is_tar
     if target is not None and column is not None:
         foretells = _foretold(column.settle(values)[target.rows], column, target)
         if foretells > LEAK:
-            remark = "gives the target away: is it known beforehand?"
+            remark = "a leak? it gives the target away"
     return ColumnLook(name, kind, missing, different, _some(values, words, counts, kind), foretells, remark)
 
 
