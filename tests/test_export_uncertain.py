@@ -223,16 +223,23 @@ def test_the_command_line_predicts_and_evaluates_how_sure_it_is(models, tmp_path
     said, code = called("predict", tmp_path / "two.json", tmp_path / "rows.csv", "--proba")
     assert code == 0
     lines = said.stdout.splitlines()
-    assert lines[0] == "prediction,probability 0,probability 1"
+    assert lines[0] == "prediction,prediction_probability_0,prediction_probability_1"
     np.testing.assert_allclose(
         [[float(word) for word in line.split(",")[1:]] for line in lines[1:]],
         wanted(models["two"]),
         rtol=1e-9,
     )
     said, _ = called("predict", tmp_path / "number.json", tmp_path / "rows.csv", "--interval", 0.8)
-    assert said.stdout.splitlines()[0] == "prediction,low,high"
+    assert said.stdout.splitlines()[0] == "prediction,prediction_low,prediction_high"
     found = np.array([[float(word) for word in line.split(",")[1:]] for line in said.stdout.splitlines()[1:]])
     np.testing.assert_allclose(found, wanted(models["number"]), rtol=1e-9)
+
+    (tmp_path / "folder").mkdir()
+    frame.to_csv(tmp_path / "folder" / "1.csv", index=False)
+    out = tmp_path / "out.csv"
+    said, code = called("predict", tmp_path / "two.json", tmp_path / "folder", "--proba", "-o", out)
+    assert code == 0, (said.stderr, said.exception)
+    np.testing.assert_allclose(pd.read_csv(out).iloc[:, 1:], wanted(models["two"]), rtol=1e-9)
 
     evaluate = ("evaluate", tmp_path / "two.json", tmp_path / "rows.csv", "-t", "class")
     scores = json.loads(called(*evaluate, "--json")[0].stdout)

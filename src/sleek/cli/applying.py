@@ -76,16 +76,9 @@ def _answers(model: KernelModel, X: EncodedTable, wanted: Wanted) -> dict[str, A
         words = [""] if outputs.flat else [f" {word}" for word in outputs.words]
         columns |= {f"score{word}": Y[:, k].tolist() for k, word in enumerate(words)}
     try:
-        if wanted.proba:
-            P = model.probabilities_unchecked(X)
-            labels = outputs.classes.tolist() if isinstance(outputs, ClassOutputs) else []
-            columns |= {f"probability {label}": P[:, k].tolist() for k, label in enumerate(labels)}
-        if wanted.interval is not None:
-            ends = model.intervals_of(model.spreads_unchecked(X), wanted.interval, None)
-            words = [""] if outputs.flat else [f" {word}" for word in outputs.words]
-            for k, word in enumerate(words):
-                low, high = (ends if outputs.flat else ends[:, k]).T
-                columns |= {f"low{word}": low.tolist(), f"high{word}": high.tolist()}
+        if wanted.proba or wanted.interval is not None:
+            more = model.saying(wanted.proba, wanted.interval)(X)
+            columns |= {f"prediction{end}": column.tolist() for end, column in more.items() if end}
     except ValueError as error:  # the sentence is the model's
         raise InputError(str(error)) from None
     return columns

@@ -179,13 +179,12 @@ def predict(
         from sleek.tables.open import read_table
         from sleek.tables.writing import table_bytes
 
-        found = applying.load_model(str(model))
+        found, wanted = applying.load_model(str(model)), applying.Wanted(scores, proba, interval)
         if not opt.is_stream(data) and is_large(str(data)) and not scores:
-            predict_large(found, str(data), output, opt.names(keep), -1)
+            predict_large(found, str(data), output, opt.names(keep), -1, wanted)
             return
         table = read_table(str(data), applying.missing_words(found))
         display(f"predicting {table.n_rows:,} rows")
-        wanted = applying.Wanted(scores, proba, interval)
         columns, notes = applying.predict(found, table, wanted, opt.names(keep))
         content = table_bytes(columns, output)
     say_notes(notes)

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from sleek import Files
+from sleek._runtime.checks import check_n_jobs
 from sleek._runtime.memory import machine_memory
 from sleek._runtime.progress import Display
 from sleek._runtime.threads import Workers
+from sleek.cli.applying import Wanted
 from sleek.cli.errors import InputError, blaming
 from sleek.cli.training import Choices, FitReport, estimator_for, notes_of
 from sleek.model.kernel_model import KernelModel
@@ -105,7 +107,9 @@ def _task(files: Files, target: str) -> str:
     return CLASSIFICATION if len(np.unique(y)) <= MOST_CLASSES and (y == np.round(y)).all() else REGRESSION
 
 
-def predict_large(model: KernelModel, path: str, output: Path | None, keep: Sequence[str], jobs: int) -> int:
+def predict_large(
+    model: KernelModel, path: str, output: Path | None, keep: Sequence[str], jobs: int, wanted: Wanted
+) -> int:
     """Predict files into a file, in memory that does not grow with the rows; the number of rows."""
     if output is None:
         raise InputError(f"{path} is read in pieces: name a file for the predictions with -o.")
@@ -114,4 +118,5 @@ def predict_large(model: KernelModel, path: str, output: Path | None, keep: Sequ
             rows: Any = Files(path, columns=list(model.inputs.names)).read_by(model.inputs)
         else:
             rows = Files(path, columns=list(model.names_of_features))
-        return int(rows.write(model.predict_unchecked, output, list(keep), Run(Workers(jobs))))
+        said = model.saying(wanted.proba, wanted.interval)
+        return int(rows.write(said, output, list(keep), Run(Workers(check_n_jobs(jobs)))))
