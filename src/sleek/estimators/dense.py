@@ -146,10 +146,11 @@ class _DenseLSSVM(BaseEstimator):
 def _inverse_diagonal(factor: FloatArray) -> FloatArray:
     """The diagonal of A⁻¹ for a factor L of A = LLᵀ, whose upper triangle may hold anything; L is lost."""
     inverse, _ = dtrtri(factor, lower=1, overwrite_c=1)
-    diagonal = np.zeros(len(inverse))
-    for rows in gen_batches(len(inverse), PREDICT_ROWS):
-        diagonal += np.square(np.tril(inverse[rows], rows.start)).sum(axis=0)
-    return diagonal
+    parts = [
+        np.square(np.tril(inverse[part.start :, part])).sum(axis=0)
+        for part in gen_batches(len(inverse), PREDICT_ROWS // 4)  # columns, which lie together
+    ]
+    return np.concatenate(parts)
 
 
 class LSSVC(ClassifierMixin, _DenseLSSVM):
