@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.inspection import permutation_importance
+from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.model_selection import cross_val_score
 from test_export_c import compile_and_run, needs_compiler
 from test_export_python import function
@@ -122,6 +122,18 @@ def test_importances_are_those_of_columns(fitted):
     assert list(fitted.feature_names_in_) == list(frame)
     shuffled = permutation_importance(fitted, frame, y, n_repeats=3, random_state=0).importances_mean
     assert np.corrcoef(found**2, shuffled)[0, 1] > 0.9
+
+
+def test_explanations_and_partial_dependence_speak_of_columns(fitted):
+    frame, _ = people()
+    row = frame[(frame.city == "Köln") & frame.member & frame.age.notna()][:1]
+    said = repr(fitted.model_.explain(row))
+    for words in ("city is Köln ", "member is true ", "level of zip ", "since: weekday ", "age is missing "):
+        assert words in said
+    assert "city is Bonn" not in said
+    found = partial_dependence(fitted, frame.dropna(), ["city"], categorical_features=["city"])
+    low, high, _ = found["average"][0]
+    assert high - low == pytest.approx(2.0, abs=0.5)
 
 
 def test_order_of_rows_and_rows_of_weight_0_do_not_matter():

@@ -13,6 +13,7 @@ from sleek._runtime.types import FloatArray
 from sleek.model.far import FAR
 from sleek.model.given import rows_of
 from sleek.model.kernel_model import KernelModel
+from sleek.tables.columns import CategoryColumn
 
 SHOWN_ROWS = 5  # printed in full
 Table = tuple[str, list[str], list[list[str]]]  # title, head, body
@@ -43,6 +44,10 @@ class Explanation:
     exact : bool
         Whether the linear form is exact on the whole linear piece that a row lies in (simplex basis).
     feature_names, output_names : tuples of str
+    words : tuple of str
+        The features in the words of their columns, as they are shown.
+    levels : tuple of bool
+        Which features are levels of categories, of which only the row's own is shown; none: no feature is.
 
     Examples
     --------
@@ -69,6 +74,8 @@ class Explanation:
     exact: bool
     feature_names: tuple[str, ...]
     output_names: tuple[str, ...]
+    words: tuple[str, ...]
+    levels: tuple[bool, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -88,6 +95,8 @@ class Explanation:
             exact=self.exact,
             feature_names=self.feature_names,
             output_names=self.output_names,
+            words=self.words,
+            levels=self.levels,
         )
 
     def __iter__(self) -> Iterator[Explanation]:
@@ -119,12 +128,17 @@ class Explanation:
         if self.slopes is not None and self.intercepts is not None:
             body = [
                 [name, _say(self.rows[row, i]), *map(_say, self.slopes[row, :, i])]
-                for i, name in enumerate(self.feature_names)
+                for i, name in enumerate(self.words)
+                if not self._is_other_level(row, i)
             ]
             body.append(["constant", "", *map(_say, self.intercepts[row])])
             kind = "exact on its linear piece" if self.exact else "the tangent"
             tables.append((f"Row {row} as a linear model, {kind}", ["", "value", *self.output_names], body))
         return tables
+
+    def _is_other_level(self, row: int, feature: int) -> bool:
+        """Whether a feature is a level of a category that the row is not of."""
+        return bool(self.levels) and self.levels[feature] and self.rows[row, feature] == 0
 
     def _prediction(self, row: int) -> str:
         value = self.predictions[row]
@@ -139,7 +153,7 @@ def explain(model: KernelModel, X: Any) -> Explanation:
     Phi = model.features(rows)
     contributions = Phi[:, :, None] * model.theta  # (n, m, k)
     outputs = contributions.sum(axis=1) + model.b
-    formulas = [part.basis.formula for part in model.parts]
+    formulas, (words, levels) = [part.basis.formula for part in model.parts], _words(model)
     slopes = intercepts = None
     if None not in formulas:
         near = np.clip(rows, -FAR, FAR)  # further away models are as flat as there
@@ -163,7 +177,24 @@ def explain(model: KernelModel, X: Any) -> Explanation:
         exact=all(formula is not None and formula.is_piecewise_linear() for formula in formulas),
         feature_names=model.names_of_features,
         output_names=model.outputs.names,
+        words=words,
+        levels=levels,
     )
+
+
+def _words(model: KernelModel) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+    """The features in the words of their columns, and which of them are levels of categories."""
+    if model.inputs is None:
+        return model.names_of_features, ()
+    names: list[str] = []
+    levels: list[bool] = []
+    for column in model.inputs.columns:
+        said = column.feature_names
+        if isinstance(column, CategoryColumn):
+            said = tuple(f"{column.name} is {word}" for word in column.words)
+        names += said
+        levels += [isinstance(column, CategoryColumn)] * len(said)
+    return tuple(names), tuple(levels)
 
 
 def _say(number: Any) -> str:
