@@ -107,3 +107,30 @@ def test_categories_stay_codes_until_a_block_is_worked_on():
     tracemalloc.stop()
     assert peak < 150e6
     assert model.score(frame, y) > 0.9
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_folders_can_be_columns(tmp_path, kind):
+    """A directory that is partitioned as Hive, Spark and pyarrow do it."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"town": rng.choice(["Sankt Gallen", "Bonn"], 400), "x": rng.normal(size=400)})
+    frame["year"] = rng.integers(2020, 2023, 400)
+    frame["y"] = (frame.town == "Bonn") * 2.0 + frame.x + (frame.year - 2020)
+    for (town, year), part in frame.groupby(["town", "year"]):
+        folder = tmp_path / f"town={town.replace(' ', '%20')}" / f"year={year}"
+        folder.mkdir(parents=True)
+        rest = part.drop(columns=["town", "year"])
+        if kind == "parquet":
+            rest.to_parquet(folder / "part.parquet", index=False)
+        else:
+            rest.to_csv(folder / "part.csv", index=False)
+    files = Files(tmp_path, target="y")
+    assert files.features == ("x", "town", "year")
+    model = LowRankLSSVR(8, C=100.0, basis="gaussian_rbf", random_state=0).fit(files)
+    expected = LowRankLSSVR(8, C=100.0, basis="gaussian_rbf", random_state=0).fit(
+        frame[["x", "town", "year"]].astype({"year": float}), frame.y
+    )
+    assert model.score(files) > 0.95
+    np.testing.assert_allclose(
+        model.predict(frame[["x", "town", "year"]]), expected.predict(frame[["x", "town", "year"]]), rtol=1e-9
+    )

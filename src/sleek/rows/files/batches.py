@@ -104,16 +104,40 @@ def chunks(wanted: Wanted) -> Generator[Chunk, None, None]:
 def _batches(table: FileLayout, wanted: Wanted) -> Generator[Any, None, None]:
     rows = int(np.clip(BATCH_BYTES // (8 * len(wanted.columns)), LEAST_ROWS, BATCH_ROWS))
     try:
-        yield from (_csv_batches if table.is_csv else _parquet_batches)(table, wanted, rows)
+        batches = (_csv_batches if table.is_csv else _parquet_batches)(table, wanted, rows)
+        yield from (
+            (_with_partition(batch, table, wanted) for batch in batches) if table.partition else batches
+        )
     except MemoryError:
         raise
     except (pa.ArrowException, OSError) as error:
         raise ValueError(_reading_sentence(table, wanted, error)) from error
 
 
+def _stored(table: FileLayout, wanted: Wanted) -> list[str]:
+    """The columns that stand in the file itself; others are named by its folders."""
+    return [name for name in wanted.columns if name not in table.partition]
+
+
+def _with_partition(batch: Any, table: FileLayout, wanted: Wanted) -> Any:
+    """A batch with the columns that folders stand for, as text in a CSV file's."""
+
+    def column(name: str) -> Any:
+        if name not in table.partition:
+            return batch.column(name)
+        value = table.partition[name]
+        text = table.is_csv and name in wanted.as_text
+        if text and isinstance(value, float):
+            value = f"{value:.15g}"
+        kind = pa.string() if text or isinstance(value, str) else pa.float64()
+        return pa.repeat(pa.scalar(value, kind), batch.num_rows)
+
+    return pa.RecordBatch.from_arrays([column(name) for name in wanted.columns], names=wanted.columns)
+
+
 def _parquet_batches(table: FileLayout, wanted: Wanted, rows: int) -> Iterator[Any]:
     with pa.parquet.ParquetFile(table.path, pre_buffer=False, buffer_size=FETCH_BYTES) as file:
-        yield from file.iter_batches(rows, columns=wanted.columns, use_threads=wanted.threads)
+        yield from file.iter_batches(rows, columns=_stored(table, wanted), use_threads=wanted.threads)
 
 
 def _csv_batches(table: FileLayout, wanted: Wanted, rows: int) -> Iterator[Any]:
@@ -135,8 +159,8 @@ def _open_csv(table: FileLayout, wanted: Wanted, threads: bool) -> Any:
         read_options=pa.csv.ReadOptions(use_threads=threads),
         parse_options=csv_parsing(table),
         convert_options=pa.csv.ConvertOptions(
-            include_columns=wanted.columns,
-            column_types={name: type_of(name) for name in wanted.columns},
+            include_columns=_stored(table, wanted),
+            column_types={name: type_of(name) for name in _stored(table, wanted)},
             null_values=sorted(MISSING_WORDS),
             decimal_point="," if table.delimiter == ";" else ".",
             strings_can_be_null=True,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from glob import glob, has_magic
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from sleek.tables.gaps import MISSING_WORDS
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".csv.gz")
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the name of a folder of rows without a value
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class FileLayout:
     index: frozenset[str]  # columns that pandas wrote down as the index of its frame
     n_rows: int | None
     delimiter: str = ","
+    partition: dict[str, float | str | None] = field(default_factory=dict)  # columns that its folders name
 
     @property
     def is_csv(self) -> bool:
@@ -152,14 +155,45 @@ def inspect(path: str) -> FileLayout:
     except (pa.ArrowException, OSError) as error:
         raise ValueError(unreadable(path, error)) from error
     index = (schema.pandas_metadata or {}).get("index_columns", [])
+    partition = {name: value for name, value in partition_of(path).items() if name not in schema.names}
     return FileLayout(
         path,
-        {field.name: ColumnType(str(field.type), _dtype(field.type)) for field in schema},
-        tuple(schema.names),
+        {column.name: ColumnType(str(column.type), _dtype(column.type)) for column in schema}
+        | {name: _partition_type(value) for name, value in partition.items()},
+        (*schema.names, *partition),
         frozenset(name for name in index if isinstance(name, str)),
         n_rows,
         delimiter,
+        partition,
     )
+
+
+def partition_of(path: str) -> dict[str, float | str | None]:
+    """The columns that folders called ``name=value`` on the way to a file stand for.
+
+    >>> partition_of("data/year=2024/town=Sankt%20Gallen/part.parquet")
+    {'year': 2024.0, 'town': 'Sankt Gallen'}
+    """
+    found: dict[str, float | str | None] = {}
+    for folder in Path(path).parts[:-1]:
+        name, mark, text = folder.partition("=")
+        if not (name and mark):
+            continue
+        value = unquote(text)
+        if value == NO_VALUE:
+            found[name] = None
+            continue
+        try:
+            found[name] = float(value) if "_" not in value else value
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def _partition_type(value: float | str | None) -> ColumnType:
+    if value is None:
+        return ColumnType("null", "float64")
+    return ColumnType("double", "float64") if isinstance(value, float) else ColumnType("string", "object")
 
 
 def unreadable(path: str, error: Exception) -> str:
