@@ -144,6 +144,11 @@ class Expansion:
             )
         return Expansion(tuple(parts.values()))
 
+    def first(self, other: Expansion) -> IntArray:
+        """The numbers that the units of `other` have here, if this is ``other.plus(…)``."""
+        begins = {p.basis.name: place.start for p, place in zip(self.parts, self.places(), strict=True)}
+        return np.concatenate([begins[part.basis.name] + np.arange(len(part)) for part in other.parts])
+
     def project(self) -> Expansion:
         """The nearest units that satisfy every parameter's constraint."""
         return self.map(lambda part: part.basis.project(part.units))

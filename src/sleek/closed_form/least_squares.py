@@ -31,9 +31,11 @@ def unit_moments(source: Source, expansion: Expansion) -> Moments:
     return source.map_reduce(task)
 
 
-def working_moments(source: Source, expansion: Expansion, at: Solution) -> Moments:
+def touching_moments(source: Source, expansion: Expansion, at: Solution) -> Moments:
     """The moments of the least squares problem that touches the loss at the outputs of a solution."""
     loss = source.outputs.loss
+    if loss.quadratic:
+        return unit_moments(source, expansion)
 
     def task(block: Block) -> Moments:
         Phi = expansion.features(block.X)
@@ -50,7 +52,7 @@ def fit_outputs(source: Source, expansion: Expansion, C: float) -> Solved:
     if source.outputs.loss.quadratic:
         return Solved(solution, moments)
     for _ in range(ROUNDS):
-        before, moments = solution.theta, working_moments(source, expansion, solution)
+        before, moments = solution.theta, touching_moments(source, expansion, solution)
         solution = solve(moments, C)
         if np.linalg.norm(solution.theta - before) <= CLOSE * np.linalg.norm(solution.theta):
             break

@@ -161,6 +161,7 @@ class LowRankLSSVM(BaseEstimator):
         plan = Plan.of(survey.weights.n_rows, rows.n_features, request.scaled(weighting.scale))
         source = rows.source(outputs, weighting, run)
         fitted = fit(source, request.scaled(weighting.scale), plan, rng, run.workers, names, report)
+        outputs = fitted.outputs
         expected = expected_error(fitted, outputs)
         theta, b = fitted.solution
         self.model_ = KernelModel(

@@ -27,7 +27,8 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
 
     y(x) = Σ_j θ_j φ_j(x; λ_j) + b minimises ½‖θ‖² + C/2 Σ s (t - y(x))² over θ and b in closed form, while a
     trainer moves the units λ. Two classes are coded t = ±1; more classes share the units and have one
-    column of θ each. A pass over the data costs O(rows·n_units·(features + n_units)); nothing is of size
+    column of θ each. Where that makes fewer mistakes, the outputs are refined to log-odds (`loss`). A pass
+    over the data costs O(rows·n_units·(features + n_units)); nothing is of size
     rows × rows.
 
     Parameters
@@ -62,6 +63,10 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     categorical_features : names, places or mask of columns, default=None
         Columns that hold codes: categories although they are numbers. Text, truth values and a data frame's
         own categories are categories without being named.
+    loss : {"auto", "squared", "logistic"}, default="auto"
+        What outputs are: "squared" approaches ±1 in closed form, "logistic" refines that to log-odds, with
+        weights that are learnt together with the units. "auto" refines from 1,000 rows on where rows held
+        out have no more mistakes by it; with every setting fixed it is the squared loss.
     class_weight : dict, "balanced" or None, default=None
         How much rows of each class matter; "balanced" lets all classes weigh the same. Probabilities are then
         those of rows that come with these weights: under "balanced", as if all classes were equally frequent.
@@ -139,6 +144,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         max_samples: int | str | None = "auto",
         max_units: int | None = None,
         categorical_features: Any = None,
+        loss: str = "auto",
         class_weight: dict[Any, float] | str | None = None,
         calibrator: Any = None,
         n_jobs: int | None = None,
@@ -160,6 +166,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
             random_state=random_state,
             verbose=verbose,
         )
+        self.loss = loss
         self.class_weight = class_weight
         self.calibrator = calibrator
 
@@ -196,8 +203,8 @@ class LowRankLSSVR(IntervalMethods, MultiOutputMixin, RegressorMixin, LowRankLSS
     The model and its cost are those of `LowRankLSSVC`, with real targets t, centred and brought to unit
     variance during training. Several targets share the units and have one column of θ each.
 
-    Parameters and attributes are those of `LowRankLSSVC`, but for `class_weight`, `calibrator` and
-    `classes_`; the `expected_error_` is the mean squared error.
+    Parameters and attributes are those of `LowRankLSSVC`, but for `loss`, `class_weight`, `calibrator`
+    and `classes_`; the `expected_error_` is the mean squared error.
 
     Examples
     --------

@@ -35,8 +35,15 @@ def request_of(estimator: Any, n_features: int) -> Request:
         check_choice("init", estimator.init, ["auto", "k-medoids"])
     else:
         centers = check_centers(estimator.init, estimator.n_units, n_features)
+    loss = getattr(estimator, "loss", "auto")
+    check_choice("loss", loss, ["auto", "squared", "logistic"])
     trainer = check_part("trainer", estimator.trainer, Trainer, TRAINERS)
     pull = trainer.pull
+    if loss == "logistic" and pull is None:
+        raise ValueError(
+            f"loss='logistic' needs a trainer that can start from units and a pull, which {trainer} is not: "
+            "use trainer='varpro'."
+        )
     return Request(
         bases=bases,
         trainer=trainer,
@@ -51,6 +58,7 @@ def request_of(estimator: Any, n_features: int) -> Request:
         standardize=check_truth("standardize", estimator.standardize),
         max_samples=_max_samples(estimator.max_samples),
         max_units=None if estimator.max_units is None else check_count("max_units", estimator.max_units, 1),
+        loss=None if loss == "auto" else loss,
     )
 
 

@@ -19,17 +19,17 @@ from sleek.fit.trials import Trial, Trials
 
 def enlarge(trials: Trials, best: Trial, basis: Basis, most: int) -> Trial:
     """The best trial, or one with more units of a basis that is better; at most `most` units."""
-    rows = trials.sample.rows
+    rows, loss = trials.sample.rows, trials.sample.outputs.loss
     middle, spread, added = np.median(rows.X, axis=0), rows.X.std(axis=0), policy.ADDED_UNITS
     shape = policy.ADDED_SHAPE / np.where(spread > 0, spread, 1.0)
     while len(best.family.start) + added <= most:
         training = best.training
         theta, b = training.solution
-        left = rows.T - training.expansion.features(rows.X) @ theta - b
+        left = -loss.slopes(rows.T, training.expansion.features(rows.X) @ theta + b)
         found = leaves(trials.sample, added, left)
         more = Expansion.of(basis, basis.start_at_leaves(*found, shape, middle))
         family = Family(best.family.shape, best.family.start.plus(more))
-        trial = trials.run(family, best.step, training.expansion.plus(more))
+        trial = trials.run(family, best.step, training.reached.plus(more))
         gain, error = trial.gain_over(best)
         if gain <= error:
             break

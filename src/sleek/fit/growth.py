@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sleek.bases.expansion import Expansion
 from sleek.closed_form.penalty import Penalty
 from sleek.fit import policy
 from sleek.fit.folds import mean_and_error
@@ -26,7 +25,7 @@ from sleek.fit.start import Family
 from sleek.fit.trials import Report, Trial, held_out_losses
 from sleek.rows.sample import Sample
 from sleek.rows.source import Source
-from sleek.trainers.base import Problem, Training
+from sleek.trainers.base import Problem, Reached, Training
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +47,13 @@ def grow(
     report: Report,
 ) -> Learnt:
     """Train a trial's units on larger and larger samples, as planned, judged by the rows held out."""
-    family, losses, begin = trial.family, trial.losses, trial.training.expansion
+    family, losses, begin = trial.family, trial.losses, trial.training.reached
     learnt = Learnt(trial.training, trial.penalty, float("nan"), trial.training)
     for size in plan.stages:
         learnt = learn(draw(size), family, trial.penalty, request, report, begin, policy.STAGE_SLACK)
         fresh = held_out_losses(held, learnt.training)
         gain, error = mean_and_error(losses - fresh, held.rows.s, held.rows.copies)
-        losses, begin = fresh, learnt.training.expansion
+        losses, begin = fresh, learnt.training.reached
         loss = float(np.average(losses, weights=held.rows.s))
         report(f"learnt on {size} rows: held-out loss {loss:.5f}, {gain:.5f} ± {error:.5f} less than before")
         if (gain + error) / policy.GROWTH < policy.PAYS * loss:
@@ -72,12 +71,13 @@ def learn(
     penalty: Penalty,
     request: Request,
     report: Report,
-    begin: Expansion | None,
+    begin: Reached | None,
     slack: float = 1.0,
 ) -> Learnt:
     """Train on these rows; a pull that the user has fixed is per row, a chosen prior stays what it is."""
     weight = float(rows.map_reduce(lambda block: block.s.sum()))
     if request.pull is not None:
         penalty = replace(penalty, prior=request.pull * weight)
-    training = request.trainer.train(Problem(rows, family.start, penalty, begin, None, slack, report))
+    most = None if rows.outputs.loss.quadratic else policy.REFINING
+    training = request.trainer.train(Problem(rows, family.start, penalty, begin, most, slack, report))
     return Learnt(training, penalty, weight)

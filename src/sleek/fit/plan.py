@@ -27,6 +27,7 @@ class Request:
     standardize: bool
     max_samples: int | str | None  # "auto", None for all rows, or at most so many
     max_units: int | None  # the most that n_units="auto" may come to
+    loss: str | None = None  # "squared", or "logistic" for classes
 
     def scaled(self, scale: float) -> Request:
         """The same request for weights that were divided by `scale`: a fixed C stands for C·weight."""
@@ -36,6 +37,10 @@ class Request:
     def fits_units(self) -> bool:
         """Whether units are fitted by least squares under a prior, so that recipes may stop and continue."""
         return self.trainer.pull is not None
+
+    def refines(self, races: bool) -> bool:
+        """Whether the refining loss is tried: without rows held out it has to be asked for."""
+        return self.fits_units and self.loss != "squared" and (races or self.loss is not None)
 
     @property
     def most_units(self) -> int:

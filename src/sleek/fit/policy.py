@@ -97,6 +97,11 @@ LEAST_GAIN = 1e-4
 
 # Iterations of a draft that goes on from where another has got to.
 GOING_ON = 15
+# Iterations in which theta and b move with the units, where they have no closed form; and when all of them
+# go on from where they were. Few: stopping early is part of what keeps such a model from overfitting (200
+# instead of 40 on Churn: 4.8 instead of 4.0 % of mistakes).
+REFINING = 40
+REFINING_ON = 20
 # On a sample that may still grow, so many times the trainer's tolerance is exact enough: the sample's own
 # error is larger. (Half a point of error against full tolerance at every stage, for a fifth of the work.)
 STAGE_SLACK = 10.0

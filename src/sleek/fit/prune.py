@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from sleek._runtime.types import IntArray
-from sleek.closed_form.least_squares import unit_moments
+from sleek.closed_form.least_squares import touching_moments
 from sleek.closed_form.moments import Moments
 from sleek.fit import policy
 from sleek.fit.trials import Trial, Trials
@@ -37,10 +37,11 @@ def prune(trials: Trials, best: Trial) -> Trial:
 
 
 def _pruned(trials: Trials, trial: Trial, size: int) -> Trial:
-    expansion = trial.training.expansion
-    kept = strongest_units(unit_moments(trials.sample, expansion), trial.penalty.C, size)
+    reached = trial.training.reached
+    moments = touching_moments(trials.sample, reached.expansion, trial.training.solution)
+    kept = strongest_units(moments, trial.penalty.C, size)
     family = replace(trial.family, start=trial.family.start.take(kept))
-    return trials.run(family, trial.step, expansion.take(kept))
+    return trials.run(family, trial.step, reached.take(kept))
 
 
 def strongest_units(moments: Moments, C: float, size: int) -> IntArray:

@@ -20,11 +20,11 @@ def race(first: Trials, last: Trials, families: Sequence[Family]) -> tuple[Trial
     tried = best_of_each(first.side_by_side([(family, policy.RACE_STEP, None) for family in families]))
     leader = min(tried, key=lambda trial: trial.loss)
     qualified = [trial for trial in tried if trial.within(policy.QUALIFYING_ERRORS, leader)]
-    again = last.side_by_side([(trial.family, trial.step, trial.training.expansion) for trial in qualified])
+    again = last.side_by_side([(trial.family, trial.step, trial.training.reached) for trial in qualified])
     here = min(again, key=lambda trial: trial.loss)
     if last.request.penalised:
         return here, qualified
-    begin = here.training.expansion
+    begin = here.training.reached
     weaker, stronger = last.side_by_side([(here.family, here.step + d, begin) for d in (-1, 1)])
     direction, ahead = (1, stronger) if stronger.loss < here.loss else (-1, weaker)
     return climb(here, ahead, direction, lambda step: last.run(here.family, step, begin)), qualified

@@ -17,11 +17,11 @@ from sleek._runtime.checks import check_magnitude
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.expansion import Expansion
-from sleek.closed_form.least_squares import fit_outputs
+from sleek.closed_form.least_squares import Solved, touching_moments, unit_moments
 from sleek.closed_form.leave_one_out import LeaveOneOut, Trained, fixed_units_loo, whole_model_loo
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.penalty import Penalty
-from sleek.closed_form.solve import Solution
+from sleek.closed_form.solve import Solution, solve
 from sleek.fit import policy
 from sleek.fit.enlarge import enlarge
 from sleek.fit.folds import HELD_OUT, LEAVE_ONE_OUT, REFITTED, refitted_folds
@@ -29,6 +29,7 @@ from sleek.fit.growth import Learnt, grow, learn
 from sleek.fit.plan import Plan, Request
 from sleek.fit.prune import prune
 from sleek.fit.race import race
+from sleek.fit.refine import refine
 from sleek.fit.search import search
 from sleek.fit.start import (
     Family,
@@ -38,8 +39,9 @@ from sleek.fit.start import (
     warn_of_lost_features,
     without_outliers,
 )
-from sleek.fit.trials import Report, Trial, Trials, table
+from sleek.fit.trials import Report, Trial, Trials, held_out, table
 from sleek.kernels.columns import ColumnMoments
+from sleek.outputs.base import Outputs
 from sleek.rows.sample import Sample
 from sleek.rows.scaling import ScaledSource
 from sleek.rows.source import Source
@@ -50,6 +52,7 @@ from sleek.trainers.base import Problem, Training
 class Fitted:
     """The outcome of a fit: units and solution in the user's units, moments of encoded targets."""
 
+    outputs: Outputs
     expansion: Expansion
     solution: Solution
     moments: Moments
@@ -87,28 +90,30 @@ def fit(
     starts = families(look.sample, plan, scaling, request, columns, rng)
     report(str(plan))
     choice, tried = _choose(look, plan, request, starts, report)
+    outputs = choice.outputs
+    look = look.with_outputs(outputs)
 
     def draw(size: int) -> Source:
         if size == look.sample.n_rows:
-            return look.sample
+            return look.sample.with_outputs(outputs)
         if size == data.n_rows and not plan.stages:
-            return ScaledSource(data, scaling)  # however many there are: no copy
+            return ScaledSource(data, scaling).with_outputs(outputs)  # however many there are: no copy
         held, share = plan.n_held if size < data.n_rows else 0, policy.LEAST_CLASS_SHARE
-        return Sample.draw(data, size, seed, workers, held, share).scaled(
-            scaling
-        )  # scale a few rows, not all
+        drawn = Sample.draw(data, size, seed, workers, held, share)
+        return drawn.scaled(scaling).with_outputs(outputs)  # scale a few rows, not all
 
     if plan.races and choice.trial is not None:
         learnt = grow(look.held, choice.trial, request, plan, draw, report)
     else:
         rows = look.sample.smallest(plan.stages[0]) if plan.stages else draw(plan.n_rows)
-        begin = None if choice.trial is None else choice.trial.training.expansion
+        begin = None if choice.trial is None else choice.trial.training.reached
         learnt = learn(rows, choice.family, choice.penalty, request, report, begin)
     expansion = learnt.training.expansion.unscale(scaling)
-    solution, moments = fit_outputs(data, expansion, learnt.penalty.C)
+    solution, moments = _solved(data.with_outputs(outputs), expansion, learnt, plan)
     judged, residuals, how = _judge(look, plan, request, choice.family, learnt, solution, moments)
-    theta, b = data.outputs.decode(*solution)
+    theta, b = outputs.decode(*solution)
     return Fitted(
+        outputs=outputs,
         expansion=expansion,
         solution=Solution(theta, b),
         moments=moments,
@@ -129,6 +134,7 @@ def fit(
 class _Choice:
     """Settings to train with, and the trial that they come from, if any."""
 
+    outputs: Outputs
     family: Family
     penalty: Penalty
     trial: Trial | None
@@ -142,8 +148,8 @@ def _choose(
     held = look.held if plan.races else None
     rounds = [Trials(look.sample.smallest(size), request, report, held) for size in heats]
     last = rounds[-1]
-    if request.settled and not plan.races:
-        return _Choice(starts[0], last.penalty(0), None), {}
+    if request.settled and not plan.races and request.loss is None:
+        return _Choice(look.sample.outputs, starts[0], last.penalty(0), None), {}
     if plan.races:
         best, qualified = race(rounds[0], last, starts)
         grown = [trial.family.start.parts[0].basis for trial in qualified if trial.family.regrow is not None]
@@ -152,10 +158,27 @@ def _choose(
             best = enlarge(last, best, grown[0], min(request.most_units, enough))
     else:
         best = search(last, starts)
+    if request.refines(plan.races):
+        last, best = refine(last, best, request.loss is not None)
+        rounds.append(last)
     if not request.sized:
         best = prune(last, best)
     tried = {} if request.settled else table([trial for trials in rounds for trial in trials.all], best)
-    return _Choice(best.family, best.penalty, best), tried
+    return _Choice(last.sample.outputs, best.family, best.penalty, best), tried
+
+
+def _solved(data: Source, expansion: Expansion, learnt: Learnt, plan: Plan) -> Solved:
+    """theta and b, and the sums over all rows.
+
+    Where they have no closed form, they were learnt with the units; on more rows than that, one round more.
+    """
+    moments = unit_moments(data, expansion)
+    if data.outputs.loss.quadratic:
+        return Solved(solve(moments, learnt.penalty.C), moments)
+    solution = learnt.training.solution
+    if not plan.everything:
+        solution = solve(touching_moments(data, expansion, solution), learnt.penalty.C)
+    return Solved(solution, moments)
 
 
 def _judge(
@@ -173,13 +196,10 @@ def _judge(
     sets it promised 0.87 of the true error, refitted folds 0.95 at a tenth of a fit's time. Units that were
     not fitted to the targets have nothing to refit.
     """
-    training, penalty, rows = learnt.training, learnt.penalty, look.held.rows
+    training, penalty = learnt.training, learnt.penalty
     if plan.races and learnt.unaware is not None:
-        if plan.everything:  # the model before the last rows came in
-            Phi = learnt.unaware.expansion.features(rows.X)
-            theta, b = learnt.unaware.solution
-            found = LeaveOneOut(rows.T, rows.T - Phi @ theta - b, rows.s, rows.copies)
-            return look.held, found, HELD_OUT
+        if plan.everything or not look.held.outputs.loss.quadratic:  # the model before the last rows came in
+            return look.held, held_out(look.held, learnt.unaware), HELD_OUT
         trained = Trained(training.expansion, solution, penalty, None)
         return look.held, fixed_units_loo(look.held, trained, moments), HELD_OUT
     if request.fits_units:
@@ -187,7 +207,8 @@ def _judge(
 
         def again(fold: Sample) -> Training:
             """As long as a stage of a sample: what takes long to learn would be missed by a draft."""
-            problem = Problem(fold, family.start_for(fold), penalty, slack=policy.STAGE_SLACK)
+            most = None if fold.outputs.loss.quadratic else 2 * policy.REFINING
+            problem = Problem(fold, family.start_for(fold), penalty, None, most, policy.STAGE_SLACK)
             return request.trainer.train(problem)
 
         return learnt_on, refitted_folds(learnt_on, again), REFITTED

@@ -19,6 +19,7 @@ from sleek.fit.k_medoids import distinct_rows, k_medoids
 from sleek.fit.leaves import leaves
 from sleek.fit.plan import Plan, Request, auto_units
 from sleek.kernels.columns import ColumnMoments
+from sleek.outputs.base import Outputs
 from sleek.rows.sample import Draw, Drawn, Sample
 from sleek.rows.scaling import Scaling
 from sleek.rows.source import Block, Source
@@ -49,6 +50,11 @@ class Look:
     def scaled(self, scaling: Scaling) -> Look:
         """The same rows in training units."""
         return replace(self, sample=self.sample.scaled(scaling), held=self.held.scaled(scaling))
+
+    def with_outputs(self, outputs: Outputs) -> Look:
+        """The same rows with outputs of another loss."""
+        sample, held = (rows.with_outputs(outputs) for rows in (self.sample, self.held))
+        return replace(self, sample=sample, held=held)
 
 
 @dataclass(frozen=True, eq=False)

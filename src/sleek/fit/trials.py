@@ -16,15 +16,15 @@ import numpy as np
 
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import FloatArray
-from sleek.bases.expansion import Expansion
-from sleek.closed_form.leave_one_out import Trained
+from sleek.closed_form.leave_one_out import LeaveOneOut, Trained
 from sleek.closed_form.penalty import Penalty
 from sleek.fit import policy
 from sleek.fit.folds import left_out_residuals, mean_and_error, refitted_folds
 from sleek.fit.plan import Request
 from sleek.fit.start import Family
+from sleek.outputs.base import Outputs
 from sleek.rows.sample import Sample
-from sleek.trainers.base import Problem, Training
+from sleek.trainers.base import Problem, Reached, Training
 
 Report = Callable[[str], None]
 
@@ -40,6 +40,7 @@ class Trial:
     n_rows: int
     training: Training
     losses: FloatArray  # (n,) of outputs for rows that took no part
+    errors: FloatArray  # (n,) of the same outputs
     weights: FloatArray  # (n,)
     copies: FloatArray  # (n,)
     seconds: float
@@ -48,6 +49,11 @@ class Trial:
     def loss(self) -> float:
         """The weighted mean loss."""
         return float(np.average(self.losses, weights=self.weights))
+
+    @property
+    def error(self) -> float:
+        """The weighted mean error: it can be compared between outputs of different losses."""
+        return float(np.average(self.errors, weights=self.weights))
 
     def gain_over(self, other: Trial) -> tuple[float, float]:
         """By how much its loss is below another's on the same rows, and the standard error of that."""
@@ -70,11 +76,16 @@ class Trials:
         self.weight = float(sample.rows.s.sum())
         self.all: list[Trial] = []
 
-    def run(self, family: Family, step: int, begin: Expansion | None = None) -> Trial:
+    def with_outputs(self, outputs: Outputs) -> Trials:
+        """Trials on the same rows with another loss, none run yet."""
+        held = None if self.held is None else self.held.with_outputs(outputs)
+        return Trials(self.sample.with_outputs(outputs), self.request, self.report, held)
+
+    def run(self, family: Family, step: int, begin: Reached | None = None) -> Trial:
         """One trial."""
         return self._remember(self._run(self.sample, family, step, begin))
 
-    def side_by_side(self, runs: Sequence[tuple[Family, int, Expansion | None]]) -> list[Trial]:
+    def side_by_side(self, runs: Sequence[tuple[Family, int, Reached | None]]) -> list[Trial]:
         """Trials on a thread each: better than threads over the few blocks of a sample."""
         alone = replace(self.sample, workers=Workers(1))
         spread = self.sample.workers.spread(lambda run: self._run(alone, *run), runs)
@@ -90,32 +101,44 @@ class Trials:
         return Penalty(1.0 / strength if C is None else C, prior)
 
     def draft(
-        self, sample: Sample, family: Family, penalty: Penalty, begin: Expansion | None = None
+        self, sample: Sample, family: Family, penalty: Penalty, begin: Reached | None = None
     ) -> Training:
         """Training that is long enough to compare settings; shorter still if it goes on in a race."""
-        max_iter = draft_iterations(self.request, family)
-        if max_iter is not None and begin is not None and self.held is not None:
-            max_iter = policy.GOING_ON
+        if not sample.outputs.loss.quadratic:
+            max_iter: int | None = refining_iterations(begin)
+        else:
+            max_iter = draft_iterations(self.request, family)
+            if max_iter is not None and begin is not None and self.held is not None:
+                max_iter = policy.GOING_ON
         return self.request.trainer.train(Problem(sample, family.start, penalty, begin, max_iter))
 
-    def _run(self, sample: Sample, family: Family, step: int, begin: Expansion | None = None) -> Trial:
+    def _run(self, sample: Sample, family: Family, step: int, begin: Reached | None = None) -> Trial:
         clock = time.perf_counter()
         penalty = self.penalty(step)
         training = self.draft(sample, family, penalty, begin)
         if self.held is None:
             trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
             again = partial(refit, self.request, family, penalty)
-            if family.regrow is None:
-                loo = left_out_residuals(sample, trained, again)
-            else:
-                loo = refitted_folds(sample, again)
-            losses, weights, copies = sample.outputs.losses(loo.T, loo.outputs), loo.s, loo.copies
+            judged = (
+                left_out_residuals(sample, trained, again)
+                if family.regrow is None
+                else refitted_folds(sample, again)
+            )
         else:
-            rows = self.held.rows
-            losses, weights, copies = held_out_losses(self.held, training), rows.s, rows.copies
-        pull = penalty.prior / self.weight if self.request.fits_units else np.nan
-        seconds = time.perf_counter() - clock
-        return Trial(family, step, penalty, pull, sample.n_rows, training, losses, weights, copies, seconds)
+            judged = held_out(self.held, training)
+        return Trial(
+            family=family,
+            step=step,
+            penalty=penalty,
+            pull=penalty.prior / self.weight if self.request.fits_units else np.nan,
+            n_rows=sample.n_rows,
+            training=training,
+            losses=sample.outputs.losses(judged.T, judged.outputs),
+            errors=sample.outputs.row_errors(judged.T, judged.outputs),
+            weights=judged.s,
+            copies=judged.copies,
+            seconds=time.perf_counter() - clock,
+        )
 
     def _remember(self, trial: Trial) -> Trial:
         self.all.append(trial)
@@ -134,16 +157,29 @@ def draft_iterations(request: Request, family: Family) -> int | None:
     return max(part.basis.draft_iterations for part in family.start.parts)
 
 
+def refining_iterations(begin: Reached | None) -> int:
+    """Iterations of units, theta and b together: few if all of them have been there before."""
+    return policy.REFINING if begin is None or begin.solution is None else policy.REFINING_ON
+
+
 def refit(request: Request, family: Family, penalty: Penalty, fold: Sample) -> Training:
     """A draft on some of the rows, begun without a look at the others."""
     max_iter = draft_iterations(request, family)
-    return request.trainer.train(Problem(fold, family.start_for(fold), penalty, None, max_iter))
+    if not fold.outputs.loss.quadratic:
+        max_iter = 2 * policy.REFINING
+    return request.trainer.train(Problem(fold, family.start_for(fold), penalty, max_iter=max_iter))
+
+
+def held_out(held: Sample, training: Training) -> LeaveOneOut:
+    """Residuals of rows that were held out of the training."""
+    rows, (theta, b) = held.rows, training.solution
+    return LeaveOneOut(rows.T, rows.T - training.expansion.features(rows.X) @ theta - b, rows.s, rows.copies)
 
 
 def held_out_losses(held: Sample, training: Training) -> FloatArray:
     """The loss of each row that was held out of the training."""
-    Phi = training.expansion.features(held.rows.X)
-    return held.outputs.losses(held.rows.T, Phi @ training.solution.theta + training.solution.b)
+    judged = held_out(held, training)
+    return held.outputs.losses(judged.T, judged.outputs)
 
 
 def best_of_each(trials: Sequence[Trial]) -> list[Trial]:

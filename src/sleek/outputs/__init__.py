@@ -8,12 +8,13 @@ is. A new kind is one class: see `Outputs`.
 from sleek.outputs.base import Outputs, known_outputs
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.labels import Labels
-from sleek.outputs.loss import Loss, SquaredLoss
+from sleek.outputs.loss import LogisticLoss, Loss, SquaredLoss
 from sleek.outputs.numbers import NumberOutputs
 
 __all__ = [
     "ClassOutputs",
     "Labels",
+    "LogisticLoss",
     "Loss",
     "NumberOutputs",
     "Outputs",

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.outputs.loss import Loss, SquaredLoss
+from sleek.outputs.loss import SQUARED, Loss
 
 
 class Outputs(ABC):
@@ -35,7 +35,7 @@ class Outputs(ABC):
 
     kind: ClassVar[str]  # its name in model files
     reads: ClassVar[str]  # "labels" or "numbers"
-    loss: ClassVar[Loss] = SquaredLoss()  # what a fit minimises
+    loss: Loss = SQUARED  # what a fit minimises
 
     # -- learnt from rows
 
@@ -48,6 +48,10 @@ class Outputs(ABC):
     @abstractmethod
     def learn(cls, survey: Any, flat: bool) -> Self:
         """The coding for all rows; `flat` says whether users gave, and expect, one column as a 1D array."""
+
+    def refined(self) -> Outputs | None:
+        """The same columns with the loss that a model is refined by in the end; None: there is none."""
+        return None
 
     # -- the columns T
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from sleek._runtime.sums import Sums
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.base import Outputs
 from sleek.outputs.labels import Labels, positions, read_labels
+from sleek.outputs.loss import LOGISTIC, SQUARED, Loss
 
 MOST_CLASSES = 10_000
 
@@ -71,6 +72,8 @@ class ClassOutputs(Outputs):
         The mean of the factors over all rows' weight.
     class_counts : array of shape (n_classes,) or None
         How many training rows each class has.
+    loss : Loss
+        Squared: outputs approach ±1; logistic: they are log-odds.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class ClassOutputs(Outputs):
     factors: FloatArray | None = None
     mean_factor: float = 1.0
     class_counts: IntArray | None = None
+    loss: Loss = SQUARED
 
     kind: ClassVar[str] = "classes"
     reads: ClassVar[str] = "labels"
@@ -110,6 +114,10 @@ class ClassOutputs(Outputs):
             else float(np.average(factors, weights=survey.weights / survey.weights.max()))
         )
         return cls(survey.labels, factors, mean, survey.counts.astype(np.int64))
+
+    def refined(self) -> ClassOutputs:
+        """Outputs that are log-odds."""
+        return replace(self, loss=LOGISTIC)
 
     @property
     def n_outputs(self) -> int:
@@ -166,8 +174,10 @@ class ClassOutputs(Outputs):
         """Half the squared error, clipped where it is certain to be a mistake, plus 1 for a mistake.
 
         The squared error alone prefers models that are too smooth at the boundary, mistakes alone are too
-        coarse to tell settings apart on a few hundred rows.
+        coarse to tell settings apart on a few hundred rows. Log-odds are judged by the ±1 to expect of them.
         """
+        if self.loss is LOGISTIC:
+            Y = 2.0 * LOGISTIC.probabilities(Y) - 1.0
         squared: FloatArray = np.sum((T - Y) ** 2, axis=1)
         return 0.5 * np.minimum(squared, 4.0) + self.row_errors(T, Y)
 
@@ -198,7 +208,8 @@ class ClassOutputs(Outputs):
         return tuple(f"for {word}" for word in self.words)
 
     def describe(self) -> str:
-        return f"one of {len(self.classes)} classes"
+        outputs = " by log-odds" if self.loss is LOGISTIC else ""
+        return f"one of {len(self.classes)} classes{outputs}"
 
     def rule(self, target: str, total: str, b: FloatArray) -> str:
         if len(self.classes) == 2:
@@ -208,15 +219,18 @@ class ClassOutputs(Outputs):
         return f"{target} is the class with the largest {total}; b: {constants}"
 
     def to_json(self) -> dict[str, Any]:
-        return labels_to_json(self.classes)
+        block = labels_to_json(self.classes)
+        return block if self.loss is SQUARED else {**block, "loss": "logistic"}
 
     @classmethod
     def from_json(cls, block: Mapping[str, Any], n_outputs: int) -> Self:
-        check_keys(block, {"type", "labels"}, "`classes`")
-        classes = labels_from_json(block)
+        check_keys(block, {"type", "labels"}, "`classes`", optional=frozenset({"loss"}))
+        if block.get("loss", "logistic") != "logistic":
+            raise ValueError(f'`loss` of `classes` must be "logistic" or absent, got {block["loss"]!r}.')
+        classes = labels_from_json({name: block[name] for name in ("type", "labels")})
         if len(classes) < 2 or n_outputs != (1 if len(classes) == 2 else len(classes)):
             raise ValueError(f"{n_outputs} outputs do not fit {len(classes)} class labels.")
-        return cls(classes)
+        return cls(classes, loss=LOGISTIC if "loss" in block else SQUARED)
 
     def __repr__(self) -> str:
         return f"classes {self.classes.tolist()}"

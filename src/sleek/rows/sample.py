@@ -64,6 +64,9 @@ class Sample(RandomAccess):
     def outputs(self) -> Outputs:
         return self.coding
 
+    def with_outputs(self, outputs: Outputs) -> Sample:
+        return replace(self, coding=outputs)
+
     def block(self, start: int, n_rows: int) -> Block:
         return self.rows.take(start, slice(start, start + n_rows))
 

@@ -97,9 +97,32 @@ class Source(ABC):
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
         """task(block₁) + task(block₂) + …, added up in runs of `run_length` blocks, and then run by run."""
 
+    def with_outputs(self, outputs: Outputs) -> Source:
+        """The same rows and targets; `outputs` differ in their loss alone."""
+        return _WithOutputs(self, outputs)
+
     def rows_at(self, numbers: IntArray) -> Block:
         """The rows of these numbers, which are sorted: one pass."""
         return Block.joined(self.map_reduce(lambda block: [block.among(numbers)]))
+
+
+@dataclass(frozen=True, eq=False)
+class _WithOutputs(Source):
+    """Another source's rows."""
+
+    source: Source
+    coding: Outputs
+
+    @property
+    def n_rows(self) -> int:
+        return self.source.n_rows
+
+    @property
+    def outputs(self) -> Outputs:
+        return self.coding
+
+    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
+        return self.source.map_reduce(task)
 
 
 class RandomAccess(Source):

@@ -134,7 +134,7 @@ class TrainerContract:
             return
         problem = self.problem()
         short = self.make().train(replace(problem, max_iter=5))
-        longer = self.make().train(replace(problem, begin=short.expansion, max_iter=5))
+        longer = self.make().train(replace(problem, begin=short.reached, max_iter=5))
         assert _objective(longer, problem) <= _objective(short, problem) * (1 + 1e-9)
 
     def test_a_strong_prior_holds_the_units(self) -> None:

@@ -6,8 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
+from sleek._runtime.types import IntArray
 from sleek.bases.expansion import Expansion, ExpansionCoordinates
 from sleek.closed_form.penalty import Penalty
 from sleek.closed_form.solve import Solution
@@ -16,6 +18,30 @@ from sleek.rows.source import Source
 
 def silent(line: str) -> None:
     """A report that nobody reads."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """Units to go on from, and their theta and b if these are known."""
+
+    expansion: Expansion
+    solution: Solution | None = None
+
+    def plus(self, more: Expansion) -> Reached:
+        """With more units, which weigh nothing yet."""
+        both = self.expansion.plus(more)
+        if self.solution is None:
+            return Reached(both)
+        theta = np.zeros((len(both), self.solution.theta.shape[1]))
+        theta[both.first(self.expansion)] = self.solution.theta
+        return Reached(both, Solution(theta, self.solution.b))
+
+    def take(self, kept: IntArray) -> Reached:
+        """Some of the units."""
+        solution = self.solution
+        if solution is not None:
+            solution = Solution(solution.theta[kept], solution.b)
+        return Reached(self.expansion.take(kept), solution)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +55,8 @@ class Problem:
     start : Expansion
         The units at their start, which a pull may draw them to.
     penalty : Penalty
-    begin : Expansion or None
-        Units that training with the same start has reached, to go on from; None: begin at the start.
+    begin : Reached or None
+        What training with the same start has reached, to go on from; None: begin at the start.
     max_iter : int or None
         Iterations after which to stop although the trainer would go on; None: as many as it likes.
     slack : float
@@ -42,7 +68,7 @@ class Problem:
     source: Source
     start: Expansion
     penalty: Penalty
-    begin: Expansion | None = None
+    begin: Reached | None = None
     max_iter: int | None = None
     slack: float = 1.0
     report: Callable[[str], None] = silent
@@ -63,6 +89,11 @@ class Training:
     status: str
     converged: bool
     coordinates: ExpansionCoordinates | None
+
+    @property
+    def reached(self) -> Reached:
+        """Where it got to."""
+        return Reached(self.expansion, self.solution)
 
 
 class Trainer(BaseEstimator, ABC):

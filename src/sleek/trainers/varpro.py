@@ -11,23 +11,22 @@ which pulls u to 0, units overfit small data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from sleek._runtime.checks import check_count, check_positive
-from sleek._runtime.sums import Sums
 from sleek._runtime.types import FloatArray
-from sleek.bases.expansion import ExpansionCoordinates, Gradient
-from sleek.closed_form.least_squares import fit_outputs
+from sleek.bases.expansion import Expansion, ExpansionCoordinates, Gradient
+from sleek.closed_form.least_squares import unit_moments
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.penalty import Penalty
-from sleek.closed_form.solve import solve
+from sleek.closed_form.solve import Solution, solve
 from sleek.kernels import output_gradient
 from sleek.rows.source import Block, Source
-from sleek.trainers.base import Problem, Trainer, Training
+from sleek.trainers.base import Problem, Reached, Trainer, Training
+from sleek.trainers.joint import Joint
 
 KEEP_PHI = 2**23  # numbers of Phi, 64 MB, up to which it is kept between the two passes of an evaluation
 
@@ -73,14 +72,16 @@ class VariableProjection(Trainer):
         max_iter = max_iter if given is None else min(max_iter, given)
         tol = min(1.0, problem.slack * check_positive("tol", self.tol))  # 1 is all there is to gain
         coordinates = problem.start.coordinates()
-        objective = _Reduced(problem.source, coordinates, problem.penalty)
+        joint = not problem.source.outputs.loss.quadratic
+        begin = Reached(problem.start) if problem.begin is None else problem.begin
+        objective = (Joint if joint else _Reduced)(problem.source, coordinates, problem.penalty, begin)
         history: dict[str, list[float]] = {"objective": []}
 
         def record(intermediate_result: Any) -> None:
             history["objective"].append(float(intermediate_result.fun))
             problem.report(f"iteration {len(history['objective'])}: objective {intermediate_result.fun:.6g}")
 
-        u = coordinates.vector(problem.start if problem.begin is None else problem.begin)
+        u = objective.first
         status, converged = "Not trained: max_iter is 0.", True
         if max_iter > 0 and len(u) > 0:
             result = minimize(
@@ -88,14 +89,13 @@ class VariableProjection(Trainer):
                 u,
                 jac=True,
                 method="L-BFGS-B",
-                bounds=coordinates.bounds(),
+                bounds=objective.bounds(),
                 callback=record,
                 options={"maxiter": max_iter, "maxfun": 4 * max_iter + 20, "ftol": tol, "gtol": 1e-9},
             )
             u, converged = result.x, result.status == 0
             status = _sentence(result, max_iter)
-        expansion = coordinates.expansion(u)
-        solution = fit_outputs(problem.source, expansion, problem.penalty.C).solution
+        expansion, solution = objective.end(u)
         n_iter = len(history["objective"])
         return Training(expansion, solution, n_iter, history, status, converged, coordinates)
 
@@ -117,10 +117,21 @@ class _Reduced:
     Divided so, the objective is 1 for a model that knows nothing, and `tol` means the same for any data.
     """
 
-    def __init__(self, source: Source, coordinates: ExpansionCoordinates, penalty: Penalty) -> None:
+    def __init__(
+        self, source: Source, coordinates: ExpansionCoordinates, penalty: Penalty, begin: Reached
+    ) -> None:
         self.source, self.coordinates, self.penalty = source, coordinates, penalty
-        self.loss = source.outputs.loss
+        self.first = coordinates.vector(begin.expansion)
         self.keeps = source.n_rows * len(coordinates.start) <= KEEP_PHI
+
+    def bounds(self) -> Bounds:
+        """The bounds of all coordinates."""
+        return self.coordinates.bounds()
+
+    def end(self, u: FloatArray) -> tuple[Expansion, Solution]:
+        """Units, and theta and b in closed form."""
+        expansion = self.coordinates.expansion(u)
+        return expansion, solve(unit_moments(self.source, expansion), self.penalty.C)
 
     def __call__(self, u: FloatArray) -> tuple[float, FloatArray]:
         expansion = self.coordinates.expansion(u)
@@ -134,35 +145,13 @@ class _Reduced:
 
         moments = self.source.map_reduce(sums)
         total = float(moments.tt.sum()) or 1.0
-        if self.loss.quadratic:
-            theta, b = solve(moments, self.penalty.C)
-        else:
-            theta, b = fit_outputs(self.source, expansion, self.penalty.C).solution
+        theta, b = solve(moments, self.penalty.C)
 
-        def slope(block: Block) -> _Slope:
+        def slope(block: Block) -> Gradient:
             Phi = kept[block.start] if self.keeps else expansion.features(block.X)
-            if self.loss.quadratic:
-                dPhi, value = output_gradient(Phi, block.T, block.s, theta, b), 0.0
-            else:
-                Y = Phi @ theta + b
-                T, w = self.loss.working(block.T, Y)
-                dPhi = output_gradient(Phi, T, block.s * w, theta, b)
-                value = float(block.s @ self.loss.values(block.T, Y))
-            return _Slope(value, expansion.vjp(block.X, Phi, dPhi))
+            return expansion.vjp(block.X, Phi, output_gradient(Phi, block.T, block.s, theta, b))
 
-        slopes = self.source.map_reduce(slope)
-        if self.loss.quadratic:
-            value = 0.5 * float(moments.tt.sum() - np.sum(theta * moments.R))
-        else:
-            value = slopes.value + 0.5 * float(np.sum(theta**2)) / self.penalty.C
         prior = self.penalty.prior
-        by_u = self.coordinates.by_u(slopes.gradient) + prior * u
-        return (value + 0.5 * prior * float(u @ u)) / total, by_u / total
-
-
-@dataclass(frozen=True, eq=False)
-class _Slope(Sums):
-    """The loss of some rows (where moments do not tell it) and its gradient by the units' numbers."""
-
-    value: float
-    gradient: Gradient
+        value = 0.5 * float(moments.tt.sum() - np.sum(theta * moments.R)) + 0.5 * prior * float(u @ u)
+        by_u = self.coordinates.by_u(self.source.map_reduce(slope)) + prior * u
+        return value / total, by_u / total
