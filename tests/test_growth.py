@@ -89,7 +89,7 @@ def test_units_learnt_on_a_sample_get_their_weights_from_all_rows(rotated):
 
 def test_without_growth_units_are_trained_on_all_rows():
     X, y = make_ripley(9000, random_state=0)
-    fixed = {"basis": "robust_rbf", "C": 10.0, "shape": 0.5, "random_state": 0}
+    fixed = {"basis": "robust_rbf", "C": 10.0, "shape": 0.5, "loss": "squared", "random_state": 0}
     trainer = VariableProjection(pull=1e-4, tol=1e-9, max_iter=300)
     model = LowRankLSSVC(3, trainer=trainer, max_samples=None, **fixed).fit(X, y)
     assert model.selection_ == {}

@@ -53,7 +53,7 @@ def test_it_is_close_to_refitting_without_each_row(name):
     formula = whole_model_loo(sample_of(source), trained).residuals[:, 0]
     brute = np.empty(source.n_rows)
     for n in range(source.n_rows):
-        again = trainer.train(Problem(without(source, n), start, penalty, full.expansion))
+        again = trainer.train(Problem(without(source, n), start, penalty, full.reached))
         output = again.expansion.features(source.X[n : n + 1]) @ again.solution.theta + again.solution.b
         brute[n] = source.outputs.encode(source.y[n : n + 1])[0, 0] - output[0, 0]
     assert spearmanr(formula, brute)[0] > 0.97

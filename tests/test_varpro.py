@@ -10,6 +10,7 @@ from sleek import LowRankLSSVC, LowRankLSSVR, VariableProjection
 from sleek.bases import known_bases
 from sleek.bases.expansion import Expansion, Part
 from sleek.closed_form.penalty import Penalty
+from sleek.trainers.base import Reached
 from sleek.trainers.varpro import _Reduced
 
 NAMES = ["gaussian_rbf", "robust_rbf", "sigmoidal", "simplex"]
@@ -33,7 +34,7 @@ def problem(name, k=2, seed=0):
 @MIXED
 def test_gradient_is_that_of_finite_differences(name):
     source, coordinates, u = problem(name)
-    objective = _Reduced(source, coordinates, PENALTY)
+    objective = _Reduced(source, coordinates, PENALTY, Reached(coordinates.start))
     gradient = objective(u)[1]
     for i in range(len(u)):
         e = np.zeros(len(u))
@@ -55,15 +56,17 @@ def test_value_is_the_minimum_over_theta_and_b(name):
 
     least = minimize(full, np.zeros(Phi.shape[1] + 1), tol=1e-12).fun
     total = s @ (T[:, 0] - np.average(T[:, 0], weights=s)) ** 2
-    assert _Reduced(source, coordinates, PENALTY)(u)[0] == pytest.approx(least / total, rel=1e-6)
+    assert _Reduced(source, coordinates, PENALTY, Reached(coordinates.start))(u)[0] == pytest.approx(
+        least / total, rel=1e-6
+    )
 
 
 @MIXED
 def test_keeping_unit_values_between_passes_changes_nothing(name, monkeypatch):
     source, coordinates, u = problem(name)
-    kept = _Reduced(source, coordinates, PENALTY)(u)
+    kept = _Reduced(source, coordinates, PENALTY, Reached(coordinates.start))(u)
     monkeypatch.setattr("sleek.trainers.varpro.KEEP_PHI", 0)
-    again = _Reduced(source, coordinates, PENALTY)(u)
+    again = _Reduced(source, coordinates, PENALTY, Reached(coordinates.start))(u)
     assert kept[0] == again[0]
     np.testing.assert_array_equal(kept[1], again[1])
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from sleek._runtime.sums import Sums
 from sleek.bases.expansion import Expansion
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Solution, solve
@@ -33,14 +36,30 @@ def unit_moments(source: Source, expansion: Expansion) -> Moments:
 
 def touching_moments(source: Source, expansion: Expansion, at: Solution) -> Moments:
     """The moments of the least squares problem that touches the loss at the outputs of a solution."""
-    loss = source.outputs.loss
-    if loss.quadratic:
+    if source.outputs.loss.quadratic:
         return unit_moments(source, expansion)
+    return both_moments(source, expansion, at).touching
 
-    def task(block: Block) -> Moments:
+
+@dataclass(frozen=True, eq=False)
+class BothMoments(Sums):
+    """The moments of the targets, and those of the problem that touches the loss."""
+
+    moments: Moments
+    touching: Moments
+
+    def __iter__(self) -> Iterator[Moments]:
+        return iter((self.moments, self.touching))
+
+
+def both_moments(source: Source, expansion: Expansion, at: Solution) -> BothMoments:
+    """The moments of the targets and of the problem that touches the loss at a solution: one pass."""
+    loss = source.outputs.loss
+
+    def task(block: Block) -> BothMoments:
         Phi = expansion.features(block.X)
         T, w = loss.working(block.T, Phi @ at.theta + at.b)
-        return Moments.of(Phi, T, block.s * w)
+        return BothMoments(Moments.of(Phi, block.T, block.s), Moments.of(Phi, T, block.s * w))
 
     return source.map_reduce(task)
 

@@ -17,7 +17,7 @@ from sleek._runtime.checks import check_magnitude
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.expansion import Expansion
-from sleek.closed_form.least_squares import Solved, touching_moments, unit_moments
+from sleek.closed_form.least_squares import Solved, both_moments, unit_moments
 from sleek.closed_form.leave_one_out import LeaveOneOut, Trained, fixed_units_loo, whole_model_loo
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.penalty import Penalty
@@ -172,13 +172,12 @@ def _solved(data: Source, expansion: Expansion, learnt: Learnt, plan: Plan) -> S
 
     Where they have no closed form, they were learnt with the units; on more rows than that, one round more.
     """
-    moments = unit_moments(data, expansion)
-    if data.outputs.loss.quadratic:
-        return Solved(solve(moments, learnt.penalty.C), moments)
-    solution = learnt.training.solution
-    if not plan.everything:
-        solution = solve(touching_moments(data, expansion, solution), learnt.penalty.C)
-    return Solved(solution, moments)
+    solution, C = learnt.training.solution, learnt.penalty.C
+    if data.outputs.loss.quadratic or plan.everything:
+        moments = unit_moments(data, expansion)
+        return Solved(solve(moments, C) if data.outputs.loss.quadratic else solution, moments)
+    moments, touching = both_moments(data, expansion, solution)
+    return Solved(solve(touching, C), moments)
 
 
 def _judge(

@@ -49,6 +49,7 @@ class Joint:
         self.source, self.coordinates, self.penalty = source, coordinates, penalty
         self.n_units, self.n_outputs = len(coordinates.start), source.outputs.n_outputs
         moments = unit_moments(source, begin.expansion)
+        self.unit = moments.weight * float(np.log(max(2, self.n_outputs)))  # of a model that knows nothing
         self.mean, self.P = moments.mean_phi, self._evened(moments)
         solution = begin.solution
         if solution is None:  # that of least squares

@@ -30,6 +30,8 @@ from sleek.trainers.joint import Joint
 
 KEEP_PHI = 2**23  # numbers of Phi, 64 MB, up to which it is kept between the two passes of an evaluation
 
+STOPPED = "Stopped after {} iterations: more would not pay."
+
 
 class VariableProjection(Trainer):
     """Minimise the reduced least squares objective over the units by L-BFGS-B.
@@ -78,8 +80,9 @@ class VariableProjection(Trainer):
         history: dict[str, list[float]] = {"objective": []}
 
         def record(intermediate_result: Any) -> None:
-            history["objective"].append(float(intermediate_result.fun))
-            problem.report(f"iteration {len(history['objective'])}: objective {intermediate_result.fun:.6g}")
+            history["objective"].append(float(intermediate_result.fun) / objective.unit)
+            line = f"iteration {len(history['objective'])}: objective {history['objective'][-1]:.6g}"
+            problem.report(line)
 
         u = objective.first
         status, converged = "Not trained: max_iter is 0.", True
@@ -93,8 +96,9 @@ class VariableProjection(Trainer):
                 callback=record,
                 options={"maxiter": max_iter, "maxfun": 4 * max_iter + 20, "ftol": tol, "gtol": 1e-9},
             )
-            u, converged = result.x, result.status == 0
-            status = _sentence(result, max_iter)
+            u, enough = result.x, result.status == 1 and max_iter == given
+            converged = enough or result.status == 0
+            status = STOPPED.format(max_iter) if enough else _sentence(result, max_iter)
         expansion, solution = objective.end(u)
         n_iter = len(history["objective"])
         return Training(expansion, solution, n_iter, history, status, converged, coordinates)
@@ -116,6 +120,8 @@ class _Reduced:
 
     Divided so, the objective is 1 for a model that knows nothing, and `tol` means the same for any data.
     """
+
+    unit = 1.0
 
     def __init__(
         self, source: Source, coordinates: ExpansionCoordinates, penalty: Penalty, begin: Reached
