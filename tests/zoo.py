@@ -10,8 +10,8 @@ from sleek.bases import known_bases
 from sleek.tables.columns import CategoryColumn, NumberColumn
 from sleek.tables.inputs import Inputs
 
-BASES = ("box", "gaussian_rbf", "robust_rbf", "sigmoidal", "simplex")
-MIXED = ("gaussian_rbf+sigmoidal", "box+robust_rbf")
+BASES = ("box", "gaussian_rbf", "linear", "robust_rbf", "sigmoidal", "simplex")
+MIXED = ("gaussian_rbf+sigmoidal", "box+robust_rbf", "box+linear")
 SMOOTH = ("gaussian_rbf", "sigmoidal", "gaussian_rbf+sigmoidal")
 TASKS = ("binary", "classes", "number", "numbers")
 D, ROWS = 5, 400
@@ -47,7 +47,8 @@ def fitted(basis, task):
     X, y = problem(task)
     kind = LowRankLSSVC if task in ("binary", "classes") else LowRankLSSVR
     shape = 0.1 if basis == "simplex" else 0.3
-    return kind(8, basis=basis, C=10.0, shape=shape, random_state=0).fit(X[:200], y[:200])
+    size = "auto" if basis == "linear" else 8
+    return kind(size, basis=basis, C=10.0, shape=shape, random_state=0).fit(X[:200], y[:200])
 
 
 @cache

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sleek.bases.expansion import Part as Part
     from sleek.bases.formula import Formula as Formula
     from sleek.bases.gaussian_rbf import GaussianRBF as GaussianRBF
+    from sleek.bases.linear import Linear as Linear
     from sleek.bases.robust_rbf import RobustRBF as RobustRBF
     from sleek.bases.sigmoidal import Sigmoidal as Sigmoidal
     from sleek.bases.simplex import Simplex as Simplex
@@ -67,6 +68,7 @@ _MODULES = {
     "KernelModel": "model.kernel_model",
     "LSSVC": "estimators.dense",
     "LSSVR": "estimators.dense",
+    "Linear": "bases.linear",
     "Loss": "outputs.loss",
     "LowRankLSSVC": "estimators.low_rank",
     "LowRankLSSVM": "estimators.base",

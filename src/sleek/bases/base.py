@@ -22,9 +22,11 @@ class Basis(BaseEstimator, ABC):
     """A family of learnable functions φ_j(x; λ_j), stateless: the numbers live in `Units`."""
 
     name: ClassVar[str]
+    noun: ClassVar[str] = "unit"  # what one of them is called
     parameters: ClassVar[tuple[Parameter, ...]]
     auto_shapes: ClassVar[tuple[float, ...]] = (1.0,)  # tried by shape="auto", in units of 1/features
     leaf_shapes: ClassVar[tuple[float, ...]] = ()  # sharpness at leaves of trees; none: it starts at rows
+    per_feature: ClassVar[bool] = False  # a unit for every feature, not as many as are asked for
     draft_iterations: ClassVar[int] = 30  # enough training to compare settings
     formula: ClassVar[Formula | None] = (
         None  # for export and local slopes; None if it cannot be written as one
@@ -71,6 +73,11 @@ class Basis(BaseEstimator, ABC):
         """The nearest units that satisfy every parameter's constraint."""
         lower = self.lower_bounds()
         return units.map(lambda name, array: np.maximum(array, lower[name]))
+
+    @property
+    def learns(self) -> bool:
+        """Whether its units have numbers to be learnt."""
+        return any(parameter.learnt for parameter in self.parameters)
 
     @property
     def has_shared(self) -> bool:

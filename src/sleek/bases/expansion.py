@@ -38,7 +38,7 @@ class Part:
         return self.basis.features(X, self.units)
 
     def __repr__(self) -> str:
-        return f"{len(self)} {self.basis.name} unit{'' if len(self) == 1 else 's'}"
+        return f"{len(self)} {self.basis.name} {self.basis.noun}{'' if len(self) == 1 else 's'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +75,11 @@ class Expansion:
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.parts))
+
+    @property
+    def n_learnt(self) -> int:
+        """How many units have learnt numbers: the features of a linear part have none."""
+        return sum(len(part) for part in self.parts if part.basis.learns)
 
     @property
     def name(self) -> str:

@@ -28,6 +28,7 @@ class BasisName(StrEnum):
     auto = "auto"
     box = "box"
     gaussian_rbf = "gaussian_rbf"
+    linear = "linear"
     sigmoidal = "sigmoidal"
     robust_rbf = "robust_rbf"
     simplex = "simplex"
@@ -78,7 +79,7 @@ NumberOfUnits = Annotated[
 ]
 BasisChoice = Annotated[
     BasisName,
-    typer.Option(metavar="BASIS", help="auto, box, gaussian_rbf, sigmoidal, robust_rbf or simplex."),
+    typer.Option(metavar="BASIS", help="auto, box, gaussian_rbf, linear, sigmoidal, robust_rbf or simplex."),
 ]
 Jobs = Annotated[int, typer.Option(help="Threads; -1 means all cores. The result is the same.")]
 Seed = Annotated[int, typer.Option(help="Seed of all that is drawn at random.")]

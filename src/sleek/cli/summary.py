@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from sleek.bases import known_bases
 from sleek.cli.options import STANDARD
 from sleek.report.expected import in_words
 from sleek.report.words import percent, plain, short
@@ -28,12 +29,11 @@ def show_fit(report: dict[str, Any], inputs: Inputs, console: Console) -> None:
 
 
 def _lines(report: dict[str, Any], inputs: Inputs) -> dict[str, str]:
-    parts = " + ".join(f"{_count(part['units'], part['basis'] + ' unit')}" for part in report["parts"])
     lines = {
         "target": _target(report),
         "rows": f"{report['rows']:,}",
         "inputs": _inputs(inputs),
-        "model": f"{parts}, fitted in {report['seconds']:.1f} s",
+        "model": f"{_model(report['parts'])}, fitted in {report['seconds']:.1f} s",
     }
     if "expected" in report:
         lines["expected error"] = in_words(report["expected"])
@@ -42,6 +42,14 @@ def _lines(report: dict[str, Any], inputs: Inputs) -> dict[str, str]:
     if report["file"] not in (None, STANDARD):
         lines["written to"] = f"{plain(report['file'])} ({report['bytes'] / 1000:.1f} kB)"
     return lines
+
+
+def _model(parts: list[dict[str, Any]]) -> str:
+    """How many units of which bases."""
+    if [part["basis"] for part in parts] == ["linear"]:
+        return f"linear in {_count(parts[0]['units'], 'feature')}, no units"
+    known = known_bases()
+    return " + ".join(_count(part["units"], f"{part['basis']} {known[part['basis']].noun}") for part in parts)
 
 
 def _target(report: dict[str, Any]) -> str:

@@ -187,7 +187,7 @@ class LowRankLSSVM(BaseEstimator):
     def _publish(self, fitted: Fitted, rows: Rows, outputs: Outputs, expected: ExpectedError) -> None:
         """The attributes of a fit."""
         training = fitted.training
-        self.n_units_ = len(fitted.expansion)
+        self.n_units_ = fitted.expansion.n_learnt
         self.n_iter_ = training.n_iter
         self.history_ = training.history
         self.status_ = training.status

@@ -37,7 +37,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         The number of units M, and so the size of the model. "auto" trains 30 (6 for each of many classes, at
         most 60, and one for every 5 rows), adds boxes from 1,000 rows on as long as that pays, prunes them,
         and keeps the smallest size within one standard error of the best.
-    basis : {"auto", "gaussian_rbf", "sigmoidal", "box", "robust_rbf", "simplex"} or Basis, default="auto"
+    basis : {"auto", "gaussian_rbf", "sigmoidal", "box", "linear", "robust_rbf", "simplex"} or Basis
         The learnable functions φ_j. "auto" chooses "gaussian_rbf", "sigmoidal" or "box", and may add boxes to
         either of the others.
     trainer : {"varpro", "alternating"} or Trainer, default="varpro"
@@ -89,7 +89,9 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         Location and sharpness of the units, in raw units (not for "sigmoidal").
     unit_weights_ : array of shape (n_outputs, n_units)
     intercept_ : array of shape (n_outputs,)
-    n_units_, n_iter_ : int
+    n_units_ : int
+        Units with learnt numbers: a linear model has none, and the features of a linear part are not counted.
+    n_iter_ : int
     history_ : dict of lists
         What the trainer recorded at every iteration.
     status_ : str

@@ -39,6 +39,12 @@ def request_of(estimator: Any, n_features: int) -> Request:
     check_choice("loss", loss, ["auto", "squared", "logistic"])
     trainer = check_part("trainer", estimator.trainer, Trainer, TRAINERS)
     pull = trainer.pull
+    if any(basis.per_feature for basis in bases) and not (
+        isinstance(estimator.n_units, str) and isinstance(estimator.init, str)
+    ):
+        raise ValueError(
+            f"basis={bases[0].name!r} has a unit for every feature: leave `n_units` and `init` at 'auto'."
+        )
     if loss == "logistic" and pull is None:
         raise ValueError(
             f"loss='logistic' needs a trainer that can start from units and a pull, which {trainer} is not: "

@@ -52,10 +52,17 @@ AUTO_UNITS = 30
 UNITS_PER_OUTPUT = 6
 MOST_AUTO_UNITS = 60
 ROWS_PER_UNIT = 5
-# The sizes it is pruned to. Below 10 units errors grew by 2 % on average over 31 sets. Pruning 120 boxes to
-# 80 or 60 was within a standard error on rows held out, but cost up to a third in the end (Nursery 1.7
-# instead of 1.2 %).
-SIZES = (40, 20, 15, 10)
+# The sizes it is pruned to. Pruning 120 boxes to 80 or 60 was within a standard error on rows held out, but
+# cost up to a third in the end (Nursery 1.7 instead of 1.2 %).
+SIZES = (40, 20, 15, 10, 7, 5, 3, 2, 1)
+# How many standard errors behind the best a size may be to be preferred: 1, and less for few units, where
+# models of many sizes are tried and one of them is always lucky (with 1 for all, errors grew by 2 % over 31
+# sets). A loss that is greater by so small a share does not matter either way: standard errors of the
+# difference of two models that are almost the same are next to nothing. (33 small sets, with 3 %: half as
+# many units, a median of 7, for 0.7 % more errors.)
+FEW_UNITS = 10
+FEW_ERRORS = 0.25
+NO_LOSS = 0.02
 # A basis that is so many standard errors behind the leader after the first heat does not run in the second.
 QUALIFYING_ERRORS = 3.0
 # Boxes that qualified are added to the best model where the targets say, 30 and then 60 at a time, as long

@@ -1,7 +1,7 @@
 """As few units as do: units are removed one by one, each time the one that is missed least.
 
 The rest is trained on from where it is, and the smallest size wins whose loss is within one standard error
-(of the paired difference) of the best.
+(of the paired difference) of the best, or a quarter of that for few units, or next to nothing above it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from sleek.fit.trials import Trial, Trials
 
 
 def prune(trials: Trials, best: Trial) -> Trial:
-    """The smallest pruned model that is as good as `best` within one standard error.
+    """The smallest pruned model that is as good as `best`.
 
-    With rows held out, the first size that is not ends the search.
+    With rows held out, or few units left, the first size that is not ends the search.
     """
     winner = current = best
     for size in policy.SIZES:
@@ -29,11 +29,17 @@ def prune(trials: Trials, best: Trial) -> Trial:
         current = _pruned(trials, current, size)
         if current.loss < best.loss:
             best = current
-        if current.within(1.0, best):
+        if as_good(current, best, size):
             winner = current
-        elif trials.held is not None:
+        elif trials.held is not None or size < policy.FEW_UNITS:
             break
     return winner
+
+
+def as_good(trial: Trial, best: Trial, size: int) -> bool:
+    """Whether a trial of so many units is to be preferred to a larger one that is the best."""
+    errors = 1.0 if size >= policy.FEW_UNITS else policy.FEW_ERRORS
+    return trial.within(errors, best) or trial.loss <= (1.0 + policy.NO_LOSS) * best.loss
 
 
 def _pruned(trials: Trials, trial: Trial, size: int) -> Trial:

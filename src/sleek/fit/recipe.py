@@ -39,6 +39,7 @@ from sleek.fit.start import (
     warn_of_lost_features,
     without_outliers,
 )
+from sleek.fit.straighten import straighten
 from sleek.fit.trials import Report, Trial, Trials, held_out, table
 from sleek.kernels.columns import ColumnMoments
 from sleek.outputs.base import Outputs
@@ -159,8 +160,12 @@ def _choose(
     else:
         best = search(last, starts)
     if request.refines(plan.races):
-        last, best = refine(last, best, request.loss is not None)
-        rounds.append(last)
+        refined, best = refine(last, best, request.loss is not None)
+        if refined is not last:
+            rounds.append(refined)
+        last = refined
+    if len(request.bases) > 1 and not request.sized:
+        best = straighten(last, best)
     if not request.sized:
         best = prune(last, best)
     tried = {} if request.settled else table([trial for trials in rounds for trial in trials.all], best)

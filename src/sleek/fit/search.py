@@ -18,7 +18,7 @@ from sleek._runtime.types import FloatArray
 from sleek.fit import policy
 from sleek.fit.folds import first_fold, mean_and_error, refitted_folds
 from sleek.fit.start import Family
-from sleek.fit.trials import Trial, Trials, refit
+from sleek.fit.trials import Trial, Trials, best_of_each, refit
 
 
 def search(trials: Trials, families: Sequence[Family]) -> Trial:
@@ -35,7 +35,7 @@ def search(trials: Trials, families: Sequence[Family]) -> Trial:
         return best
     rival = min(rivals, key=lambda trial: trial.loss)
     gain, error = mean_and_error(losses - rival.losses, rival.weights, rival.copies)
-    return _line_search(trials, rival) if gain > error else best
+    return line_search(trials, rival) if gain > error else best
 
 
 def _promises(trials: Trials, family: Family, best: Trial, losses: FloatArray) -> bool:
@@ -48,12 +48,8 @@ def _promises(trials: Trials, family: Family, best: Trial, losses: FloatArray) -
 
 def _best_of_lines(trials: Trials, families: Sequence[Family]) -> Trial:
     """The best trial of a line search for every family, whether or not it looks at the targets."""
-    best: dict[str, Trial] = {}
-    for family in families:
-        before = best.get(family.name)
-        trial = _line_search(trials, trials.run(family, 0 if before is None else before.step))
-        if before is None or trial.loss < before.loss:
-            best[family.name] = trial
+    first = best_of_each([trials.run(family, 0) for family in families])
+    best = {trial.family.name: line_search(trials, trial) for trial in first}
     if len(best) == 1:
         return next(iter(best.values()))
     return min(best.values(), key=lambda trial: np.average(_refitted(trials, trial), weights=trial.weights))
@@ -66,7 +62,7 @@ def _refitted(trials: Trials, trial: Trial) -> FloatArray:
     return sample.outputs.losses(folds.T, folds.outputs)
 
 
-def _line_search(trials: Trials, here: Trial) -> Trial:
+def line_search(trials: Trials, here: Trial) -> Trial:
     """The best trial along the strength, from `here` in the direction in which losses fall."""
     if trials.request.penalised:
         return here

@@ -116,7 +116,7 @@ class Family:
     """Units at their start, of one shape: what a line search over the strength keeps fixed.
 
     A start that looks at the targets has seen the rows that a fold leaves out: `regrow` makes one of so many
-    units from other rows alone.
+    units from other rows alone; units that learn nothing have seen nothing.
     """
 
     shape: float
@@ -125,7 +125,11 @@ class Family:
 
     def start_for(self, fold: Sample) -> Expansion:
         """The start that these rows alone would have given."""
-        return self.start if self.regrow is None else self.regrow(fold, len(self.start))
+        if self.regrow is None:
+            return self.start
+        fixed = tuple(part for part in self.start.parts if not part.basis.learns)
+        grown = self.regrow(fold, self.start.n_learnt).parts if self.start.n_learnt else ()
+        return Expansion(grown + fixed)
 
     @property
     def name(self) -> str:
@@ -157,11 +161,22 @@ def families(
         if request.at_leaves and basis.leaf_shapes:
             found += _at_leaves(basis, sample.smallest(policy.HEATS[-1]), request, wanted, spread)
             continue
+        if basis.per_feature:
+            found.append(Family(np.nan, per_feature(basis, sample, rng)))
+            continue
         if centers is None:
             centers = _centers(sample, plan, scaling, request, wanted, rng)
         shapes = [a * unit for a in basis.auto_shapes] if request.shape is None else [request.shape]
         found += [Family(shape, Expansion.of(basis, basis.start(centers, shape, rng))) for shape in shapes]
     return found
+
+
+def per_feature(basis: Basis, sample: Sample, rng: np.random.Generator) -> Expansion:
+    """A unit for every feature, or for every one that varies."""
+    X = sample.rows.X
+    units = basis.start(np.zeros((X.shape[1], X.shape[1])), 1.0, rng)
+    varied = np.flatnonzero(np.ptp(X, axis=0) > 0)
+    return Expansion.of(basis, basis.take(units, varied) if len(varied) else units)
 
 
 def _wanted(sample: Sample, request: Request, n_observations: float) -> int:

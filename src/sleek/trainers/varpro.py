@@ -86,6 +86,8 @@ class VariableProjection(Trainer):
 
         u = objective.first
         status, converged = "Not trained: max_iter is 0.", True
+        if len(u) == 0:
+            status = "A linear model: the features have weights, and there are no units to learn."
         if max_iter > 0 and len(u) > 0:
             result = minimize(
                 objective,

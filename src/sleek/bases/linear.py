@@ -1,0 +1,61 @@
+"""Linear units: the features themselves."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from sleek import kernels
+from sleek._runtime.types import FloatArray
+from sleek.bases.base import Basis
+from sleek.bases.formula import Formula, names
+from sleek.bases.units import Coordinates, Parameter, Units
+from sleek.rows.scaling import Scaling
+
+_x, _z, _slopes, _offsets = names("x z slopes offsets")
+
+
+class Linear(Basis):
+    """φ_j(x) = w_j·x + v_j with w_j and v_j that are not learnt: a linear part of a model.
+
+    Units start as one feature each, and stay it: what a feature counts is theta's business alone.
+
+    Examples
+    --------
+    >>> from sleek import Linear
+    >>> units = Linear().start(np.zeros((2, 2)), 1.0, np.random.default_rng(0))
+    >>> Linear().features(np.array([[3.0, 5.0]]), units)
+    array([[3., 5.]])
+    """
+
+    name: ClassVar[str] = "linear"
+    noun: ClassVar[str] = "feature"
+    per_feature: ClassVar[bool] = True
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("slopes", learnt=False),
+        Parameter("offsets", axes=("unit",), learnt=False),
+    )
+    draft_iterations: ClassVar[int] = 1
+    formula: ClassVar[Formula] = Formula(term=_slopes * _x, start=_offsets, profile=_z)
+
+    def start(self, centers: FloatArray, shape: float, rng: np.random.Generator) -> Units:
+        """As many units as centres, one feature each, in turn."""
+        m, d = centers.shape
+        return Units({"slopes": np.eye(d)[np.arange(m) % d], "offsets": np.zeros(m)})
+
+    def coordinates(self, start: Units) -> Coordinates:
+        return Coordinates(start, Units({}), self.lower_bounds())
+
+    def features(self, X: FloatArray, units: Units) -> FloatArray:
+        return kernels.projection(X, units["slopes"], units["offsets"])
+
+    def vjp(self, X: FloatArray, units: Units, Phi: FloatArray, dPhi: FloatArray) -> Units:
+        d_slopes, d_offsets = kernels.projection_vjp(X, dPhi)
+        return Units({"slopes": d_slopes, "offsets": d_offsets})
+
+    def jacobian(self, X: FloatArray, units: Units, Phi: FloatArray) -> Units:
+        one = np.ones_like(Phi)
+        return Units({"slopes": one[:, :, None] * X[:, None, :], "offsets": one})
+
+    def unscale(self, units: Units, scaling: Scaling) -> Units:
+        slopes = units["slopes"] * scaling.factor
+        return Units({"slopes": slopes, "offsets": units["offsets"] - slopes @ scaling.mean})
