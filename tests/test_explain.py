@@ -31,7 +31,7 @@ def test_contributions_add_up_to_the_outputs(basis, task):
     )
     np.testing.assert_array_equal(explained.units, model.features(X))
     np.testing.assert_array_equal(explained.predictions, model.predict(X))
-    np.testing.assert_allclose(explained.contributions[7, 3], model.theta[3] * explained.units[7, 3])
+    np.testing.assert_allclose(explained.contributions[7, -1], model.theta[-1] * explained.units[7, -1])
 
 
 @pytest.mark.parametrize(("basis", "task"), zoo.CASES)

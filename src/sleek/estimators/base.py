@@ -194,6 +194,7 @@ class LowRankLSSVM(BaseEstimator):
         self.C_ = self.model_.C
         self.pull_ = fitted.pull
         self.selection_ = fitted.selection
+        self.path_ = fitted.path
         self.moments_ = fitted.moments
         self.expected_error_ = expected.value
         self.expected_error_std_ = expected.standard_error

@@ -100,6 +100,11 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         The penalties, given or chosen.
     selection_ : dict of lists
         What was tried, as columns of a table; empty if nothing was left to choose.
+    path_ : dict of lists
+        What more units bring, as columns of a table: for every size that was tried, the features of a linear
+        part beside it, the error of rows that took no part in choosing units, and its standard error. Errors
+        here were used to choose the size: that of the one chosen is on the rosy side of `expected_error_`.
+        Empty if the size was given.
     expected_error_, expected_error_std_ : float
         The error to expect on new rows, the share of mistakes, and its standard error.
     expected_error_method_ : str

@@ -62,7 +62,7 @@ SIZES = (40, 20, 15, 10, 7, 5, 3, 2, 1)
 # many units, a median of 7, for 0.7 % more errors.)
 FEW_UNITS = 10
 FEW_ERRORS = 0.25
-NO_LOSS = 0.02
+NO_LOSS = 0.03
 # A basis that is so many standard errors behind the leader after the first heat does not run in the second.
 QUALIFYING_ERRORS = 3.0
 # Boxes that qualified are added to the best model where the targets say, 30 and then 60 at a time, as long

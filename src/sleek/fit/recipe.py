@@ -40,7 +40,7 @@ from sleek.fit.start import (
     without_outliers,
 )
 from sleek.fit.straighten import straighten
-from sleek.fit.trials import Report, Trial, Trials, held_out, table
+from sleek.fit.trials import Report, Trial, Trials, held_out, path, table
 from sleek.kernels.columns import ColumnMoments
 from sleek.outputs.base import Outputs
 from sleek.rows.sample import Sample
@@ -61,6 +61,7 @@ class Fitted:
     pull: float
     training: Training
     selection: dict[str, list[object]]
+    path: dict[str, list[object]]
     judged_rows: IntArray
     judged: LeaveOneOut
     judged_by: str
@@ -122,6 +123,7 @@ def fit(
         pull=learnt.penalty.prior / learnt.weight if request.fits_units else np.nan,
         training=learnt.training,
         selection=tried,
+        path=choice.path,
         judged_rows=judged.numbers,
         judged=residuals,
         judged_by=how,
@@ -139,6 +141,7 @@ class _Choice:
     family: Family
     penalty: Penalty
     trial: Trial | None
+    path: dict[str, list[object]]
 
 
 def _choose(
@@ -150,7 +153,7 @@ def _choose(
     rounds = [Trials(look.sample.smallest(size), request, report, held) for size in heats]
     last = rounds[-1]
     if request.settled and not plan.races and request.loss is None:
-        return _Choice(look.sample.outputs, starts[0], last.penalty(0), None), {}
+        return _Choice(look.sample.outputs, starts[0], last.penalty(0), None, {}), {}
     if plan.races:
         best, qualified = race(rounds[0], last, starts)
         grown = [trial.family.start.parts[0].basis for trial in qualified if trial.family.regrow is not None]
@@ -169,7 +172,8 @@ def _choose(
     if not request.sized:
         best = prune(last, best)
     tried = {} if request.settled else table([trial for trials in rounds for trial in trials.all], best)
-    return _Choice(last.sample.outputs, best.family, best.penalty, best), tried
+    frontier = {} if request.sized else path(last.all, best)
+    return _Choice(last.sample.outputs, best.family, best.penalty, best, frontier), tried
 
 
 def _solved(data: Source, expansion: Expansion, learnt: Learnt, plan: Plan) -> Solved:

@@ -205,3 +205,28 @@ def table(trials: Sequence[Trial], chosen: Trial) -> dict[str, list[object]]:
         "seconds": [trial.seconds for trial in trials],
         "chosen": [trial is chosen for trial in trials],
     }
+
+
+def path(trials: Sequence[Trial], chosen: Trial) -> dict[str, list[object]]:
+    """The best trial of every size, as columns, smallest first: what more units bring.
+
+    Trials of one sample and one loss, so that they can be compared. Equal sizes with and without a linear
+    part are two.
+    """
+    best: dict[tuple[int, int], Trial] = {}
+    for trial in trials:
+        start = trial.family.start
+        size = (start.n_learnt, len(start) - start.n_learnt)
+        if size not in best or trial is chosen or (trial.loss < best[size].loss and best[size] is not chosen):
+            best[size] = trial
+    sizes = sorted(best)
+    errors = [mean_and_error(best[s].errors, best[s].weights, best[s].copies) for s in sizes]
+    return {
+        "n_units": [units for units, _ in sizes],
+        "n_linear": [features for _, features in sizes],
+        "basis": [best[size].family.name for size in sizes],
+        "loss": [best[size].loss for size in sizes],
+        "error": [mean for mean, _ in errors],
+        "error_std": [error for _, error in errors],
+        "chosen": [best[size] is chosen for size in sizes],
+    }
