@@ -124,6 +124,11 @@ class Plan:
         )
 
     @property
+    def has_final(self) -> bool:
+        """Whether the two best bases run once more, on as many rows as the first stage has."""
+        return bool(self.races and self.stages and self.stages[0] >= policy.FINAL_GROWTH * self.n_tried)
+
+    @property
     def races(self) -> bool:
         """Whether settings are judged by rows held out."""
         return self.n_held > 0

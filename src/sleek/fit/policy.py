@@ -19,6 +19,9 @@ SELECTION_ROWS = 2000
 RACE_ROWS = 1000
 # Rows of the two heats of the race. All candidates fit into a second on them whatever the data's size.
 HEATS = (4096, 8192)
+# Where units will be learnt on so many times as many rows, the two best bases are compared on these: on 8,192
+# of 300,000 rows Gaussian units won, and ended at 9.6 % instead of 6.9 % (a smooth problem of 28 features).
+FINAL_GROWTH = 2
 # Rows held out: a fifth, and no more than tell losses apart to a per cent.
 HELD_SHARE = 0.2
 MOST_HELD = 8192
@@ -63,7 +66,8 @@ SIZES = (40, 20, 15, 10, 7, 5, 3, 2, 1)
 FEW_UNITS = 10
 FEW_ERRORS = 0.25
 NO_LOSS = 0.03
-# A basis that is so many standard errors behind the leader after the first heat does not run in the second.
+# A basis that is so many standard errors behind the leader after the first heat does not run in the second,
+# unless it is one of the two best: sigmoidal units learn slowly, and on few rows look worse than they are.
 QUALIFYING_ERRORS = 3.0
 # Boxes that qualified are added to the best model where the targets say, 30 and then 60 at a time, as long
 # as the loss falls by more than its standard error, up to 150 units and one for every 20 rows. They start

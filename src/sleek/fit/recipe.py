@@ -155,7 +155,11 @@ def _choose(
     if request.settled and not plan.races and request.loss is None:
         return _Choice(look.sample.outputs, starts[0], last.penalty(0), None, {}), {}
     if plan.races:
-        best, qualified = race(rounds[0], last, starts)
+        final = (
+            Trials(look.sample.smallest(plan.stages[0]), request, report, held) if plan.has_final else None
+        )
+        best, qualified = race(rounds[0], last, starts, final)
+        rounds += [] if final is None else [final]
         grown = [trial.family.start.parts[0].basis for trial in qualified if trial.family.regrow is not None]
         if grown and not request.sized:
             enough = round(look.columns.weight) // policy.ROWS_PER_ADDED_UNIT

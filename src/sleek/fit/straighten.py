@@ -21,9 +21,9 @@ from sleek.fit.trials import Trial, Trials
 def straighten(trials: Trials, best: Trial) -> Trial:
     """The linear model, or the best with or without a linear part."""
     features = per_feature(Linear(), trials.sample, np.random.default_rng(0))
-    alone = line_search(trials, trials.run(Family(np.nan, features), best.step))
+    alone = trials.run(Family(np.nan, features), best.step)
     if as_good(alone, best, 0):
-        return alone
+        return line_search(trials, alone)
     family = best.family
     both = replace(family, start=family.start.plus(features))
     together = trials.run(both, best.step, best.training.reached.plus(features))
