@@ -14,7 +14,8 @@ def test_everything_tried_is_reported(two_classes):
     X, y = two_classes
     model = LowRankLSSVC(random_state=0).fit(X, y)
     tried = model.selection_
-    assert {"gaussian_rbf", "sigmoidal"} <= set(tried["basis"]) <= {"gaussian_rbf", "sigmoidal", "box"}
+    alone = {basis for basis in tried["basis"] if "+" not in basis}
+    assert {"gaussian_rbf", "sigmoidal", "linear"} <= alone <= {"gaussian_rbf", "sigmoidal", "box", "linear"}
     assert len({len(column) for column in tried.values()}) == 1
     chosen = tried["chosen"].index(True)
     assert tried["chosen"].count(True) == 1
@@ -116,7 +117,7 @@ def test_noise_targets_are_predicted_by_their_mean():
 
 def test_five_rows():
     X, y = np.arange(10.0).reshape(5, 2), [0, 1, 0, 1, 1]
-    assert finite(LowRankLSSVC(random_state=0).fit(X, y), X).n_units_ == 1
+    assert finite(LowRankLSSVC(random_state=0).fit(X, y), X).n_units_ <= 1
     finite(LowRankLSSVR(random_state=0).fit(X, y), X)
 
 

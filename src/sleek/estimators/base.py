@@ -158,12 +158,12 @@ class LowRankLSSVM(BaseEstimator):
             )
         outputs = self._learn_outputs(rows, survey, run)
         weighting = survey.weighting(outputs)
-        plan = Plan.of(survey.weights.n_rows, rows.n_features, request.scaled(weighting.scale))
+        request = request.scaled(weighting.scale)
+        plan = Plan.of(survey.weights.n_rows, rows.n_features, request)
         source = rows.source(outputs, weighting, run)
-        fitted = fit(source, request.scaled(weighting.scale), plan, rng, run.workers, names, report)
-        outputs = fitted.outputs
+        fitted = fit(source, request, plan, rng, run.workers, names, report)
+        outputs, (theta, b) = fitted.outputs, fitted.solution
         expected = expected_error(fitted, outputs)
-        theta, b = fitted.solution
         self.model_ = KernelModel(
             expansion=fitted.expansion,
             theta=theta,
@@ -188,9 +188,7 @@ class LowRankLSSVM(BaseEstimator):
         """The attributes of a fit."""
         training = fitted.training
         self.n_units_ = fitted.expansion.n_learnt
-        self.n_iter_ = training.n_iter
-        self.history_ = training.history
-        self.status_ = training.status
+        self.n_iter_, self.history_, self.status_ = training.n_iter, training.history, training.status
         self.C_ = self.model_.C
         self.pull_ = fitted.pull
         self.selection_ = fitted.selection

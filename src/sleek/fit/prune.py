@@ -22,6 +22,8 @@ def prune(trials: Trials, best: Trial) -> Trial:
 
     With rows held out, or few units left, the first size that is not ends the search.
     """
+    if best.family.start.n_learnt == 0:
+        return best  # a linear model is read as it is
     winner = current = best
     for size in policy.SIZES:
         if size >= len(current.family.start):

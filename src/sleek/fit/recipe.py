@@ -171,7 +171,7 @@ def _choose(
         if refined is not last:
             rounds.append(refined)
         last = refined
-    if len(request.bases) > 1 and not request.sized:
+    if len(request.bases) > 1 and not request.sized and request.shape is None:
         best = straighten(last, best)
     if not request.sized:
         best = prune(last, best)

@@ -197,7 +197,7 @@ def table(trials: Sequence[Trial], chosen: Trial) -> dict[str, list[object]]:
     return {
         "basis": [trial.family.name for trial in trials],
         "shape": [trial.family.shape for trial in trials],
-        "n_units": [len(trial.family.start) for trial in trials],
+        "n_units": [trial.family.start.n_learnt for trial in trials],
         "C": [trial.penalty.C for trial in trials],
         "pull": [trial.pull for trial in trials],
         "n_rows": [trial.n_rows for trial in trials],
