@@ -5,7 +5,7 @@ import pytest
 
 import sleek
 from sleek import LowRankLSSVC, LowRankLSSVR
-from sleek.report.frontier import plot_path
+from sleek.plots import plot_path
 
 
 def linear_problem(n, seed=0):

@@ -1,11 +1,12 @@
-"""Pictures of models: what they decide, and how far they can be relied on. Needs matplotlib.
+"""Pictures of models: what they decide, how far they can be relied on, what units bring. Needs matplotlib.
 
 >>> from sleek import plots
 >>> plots.__all__
-['plot_coverage', 'plot_decision', 'plot_reliability']
+['plot_coverage', 'plot_decision', 'plot_path', 'plot_reliability']
 """
 
+from sleek.report.frontier import plot_path
 from sleek.report.plots import plot_decision
 from sleek.report.uncertainty_plots import plot_coverage, plot_reliability
 
-__all__ = ["plot_coverage", "plot_decision", "plot_reliability"]
+__all__ = ["plot_coverage", "plot_decision", "plot_path", "plot_reliability"]
