@@ -258,6 +258,8 @@ def test_another_calibrator_can_be_handed_in(tmp_path):
         np.testing.assert_array_equal(P.argmax(axis=1), model.predict(X))
         assert not np.allclose(P, clone(machine).set_params(calibrator=None).fit(X, y).predict_proba(X))
     assert not hasattr(other, "coef_")
+    with pytest.raises(ValueError, match="`calibrator` must have the methods `fit` and `predict_proba`"):
+        LowRankLSSVC(**FAST, calibrator="isotonic").fit(X, y)
     few = LowRankLSSVC(**FAST, calibrator=other).fit(X, y)
     with pytest.raises(ValueError, match="a calibrator of your own, LogisticRegression, cannot be saved"):
         few.model_.save(tmp_path / "m.json")

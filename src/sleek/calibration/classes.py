@@ -57,6 +57,11 @@ class ClassCalibration(Calibration):
         """
         scores = np.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
         n_classes = max(2, scores.shape[1])
+        if calibrator is not None and not all(hasattr(calibrator, name) for name in ("fit", "predict_proba")):
+            raise ValueError(
+                "`calibrator` must have the methods `fit` and `predict_proba`, or be None for sleek's own, got "
+                f"{calibrator!r:.80}."
+            )
         ours = MonotoneCalibrator() if calibrator is None else clone(calibrator, safe=False)
         ours.fit(scores, codes, sample_weight=weights)
         plain = cls(n_classes, ours, Grouped.none(), ())
