@@ -59,8 +59,8 @@ class ClassCalibration(Calibration):
         n_classes = max(2, scores.shape[1])
         if calibrator is not None and not all(hasattr(calibrator, name) for name in ("fit", "predict_proba")):
             raise ValueError(
-                "`calibrator` must have the methods `fit` and `predict_proba`, or be None for sleek's own, got "
-                f"{calibrator!r:.80}."
+                "`calibrator` must have the methods `fit` and `predict_proba`, or be None for sleek's own, "
+                f"got {calibrator!r:.80}."
             )
         ours = MonotoneCalibrator() if calibrator is None else clone(calibrator, safe=False)
         ours.fit(scores, codes, sample_weight=weights)

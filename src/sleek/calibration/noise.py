@@ -56,7 +56,8 @@ class Noise:
         s : array of shape (n,)
             As how many observations each row counts.
         """
-        unit = float(np.average(np.abs(residuals), weights=s))
+        largest = float(np.abs(residuals).max()) or 1.0  # sums may be beyond float64
+        unit = largest * float(np.average(np.abs(residuals) / largest, weights=s))
         if not 0 < unit < np.inf:  # everything is exact, or lost
             return cls(None, 0.0, 0.0, 0.0), np.ones(len(residuals))
         sizes, flat = np.abs(residuals) / unit, cls(None, *[float(np.log(unit))] * 3)
@@ -139,12 +140,15 @@ def fit_sizes(
 
 def _directions(centred: FloatArray, own: FloatArray, s: FloatArray) -> FloatArray:
     """(m, p): the prediction, and the principal axes of the units' values, each of unit variance."""
-    covariance = centred.T @ (s[:, None] * centred) / s.sum()
+    unit = float(np.abs(centred).max()) or 1.0  # squares may be beyond float64
+    scaled = centred / unit
+    covariance = scaled.T @ (s[:, None] * scaled) / s.sum()
     values, vectors = eigh(covariance)
-    kept = np.flatnonzero(values > 1e-8 * values[-1])[::-1][:MOST_DIRECTIONS]
+    kept = np.flatnonzero(values > max(1e-8 * values[-1], np.finfo(float).tiny))[::-1][:MOST_DIRECTIONS]
     axes = vectors[:, kept] / np.sqrt(values[kept])
+    own = own / (float(np.abs(own).max()) or 1.0)
     spread = float(own @ covariance @ own)
-    return np.column_stack([own / np.sqrt(spread), axes]) if spread > 0 else axes
+    return (np.column_stack([own / np.sqrt(spread), axes]) if spread > 0 else axes) / unit
 
 
 def _cross_validated(Z: FloatArray, sizes: FloatArray, s: FloatArray) -> tuple[float | None, FloatArray]:

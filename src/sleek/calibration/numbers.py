@@ -77,11 +77,12 @@ class NumberCalibration(Calibration):
     ) -> Self:
         """The same spreads, and distributions of u from these rows."""
         u = residuals / spreads
+        largest = np.maximum(np.abs(u).max(axis=0), np.finfo(float).tiny)  # squares may be beyond float64
         return replace(
             self,
             sizes=tuple(Grouped.of(np.abs(column), weights, groups) for column in u.T),
             signed=tuple(Quantiles.of(column, weights, BOTH_ENDS) for column in u.T),
-            deviations=np.sqrt(np.average(np.square(u), axis=0, weights=weights)),
+            deviations=largest * np.sqrt(np.average(np.square(u / largest), axis=0, weights=weights)),
         )
 
     def spreads(self, Phi: FloatArray) -> FloatArray:
