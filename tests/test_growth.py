@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -85,6 +86,25 @@ def test_units_learnt_on_a_sample_get_their_weights_from_all_rows(rotated):
     Pc, t = Phi - Phi.mean(axis=0), (y - y.mean()) / y.std()
     theta = np.linalg.solve(Pc.T @ Pc + np.eye(6) / 10.0, Pc.T @ t)
     np.testing.assert_allclose(model.unit_weights_[0], theta * y.std(), rtol=1e-6)
+
+
+def test_more_rows_never_cost_accuracy():
+    """From 500 rows, judged by refitted folds, to a sample that grows; by hand up to a million."""
+
+    def smooth(n, seed):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, 8))
+        f = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + np.tanh(X[:, 3:6].sum(axis=1))
+        return X, f + 0.3 * rng.normal(size=n) > 0
+
+    X_new, y_new = smooth(20_000, 9)
+    errors = [
+        1 - LowRankLSSVC(random_state=0, n_jobs=2).fit(*smooth(n, 1)).score(X_new, y_new)
+        for n in (500, 999, 2000, 8000, 30_000, 100_000)
+    ]
+    for fewer, more in pairwise(errors):
+        assert more < fewer + 0.008  # three standard errors of a difference on the new rows
+    assert errors[-1] < 0.6 * errors[0]
 
 
 def test_without_growth_units_are_trained_on_all_rows():

@@ -20,7 +20,7 @@ from sleek.fit.trials import Trial, Trials
 def prune(trials: Trials, best: Trial) -> Trial:
     """The smallest pruned model that is as good as `best`.
 
-    With rows held out, or few units left, the first size that is not ends the search.
+    The first size that is not ends the search, unless leave-one-out is at hand: it costs little, and sways.
     """
     if best.family.start.n_learnt == 0:
         return best  # a linear model is read as it is
@@ -33,7 +33,7 @@ def prune(trials: Trials, best: Trial) -> Trial:
             best = current
         if as_good(current, best, size):
             winner = current
-        elif trials.held is not None or size < policy.FEW_UNITS:
+        elif trials.slow(current.family) or size < policy.FEW_UNITS:
             break
     return winner
 

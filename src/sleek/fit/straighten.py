@@ -2,7 +2,7 @@
 
 Features themselves, which have nothing to learn but their weights, are tried alone and beside the units of
 the best model. Alone they win by the rule for few units (`prune`); beside, if the loss falls by more than its
-standard error (of the paired difference).
+standard error (of the paired difference). Beside units that only refitted folds can judge they are not tried.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ def straighten(trials: Trials, best: Trial) -> Trial:
     if as_good(alone, best, 0):
         return line_search(trials, alone)
     family = best.family
+    if trials.held is None and trials.slow(family):
+        return best
     both = replace(family, start=family.start.plus(features))
     together = trials.run(both, best.step, best.training.reached.plus(features))
     gain, error = together.gain_over(best)

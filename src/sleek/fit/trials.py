@@ -91,6 +91,10 @@ class Trials:
         spread = self.sample.workers.spread(lambda run: self._run(alone, *run), runs)
         return [self._remember(trial) for trial in spread]
 
+    def slow(self, family: Family) -> bool:
+        """Whether judging a family takes more than a formula: rows held out, or folds begun anew."""
+        return self.held is not None or family.regrow is not None
+
     def penalty(self, step: int) -> Penalty:
         """The penalties at a strength."""
         strength, C, pull = policy.STRENGTH_STEP**step, self.request.C, self.request.pull
