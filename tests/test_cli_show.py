@@ -296,3 +296,13 @@ def test_more_units_than_fit_are_summed_up(tmp_path):
     b = float(re.search(r"\nb +(\S+)", text)[1])
     assert len(numbers) == 12
     assert sum(numbers) + more + b == pytest.approx(model.predict([[1, 0]])[0], abs=0.02)
+
+
+def test_a_linear_model_is_one_equation(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    frame = {"age": X[:, 0], "pay": X[:, 1]}
+    model = LowRankLSSVR(basis="linear", C=1e6).fit(frame, 3.0 + 2.0 * X[:, 0] - 0.5 * X[:, 1]).model_
+    text = Console(file=io.StringIO(), width=200)
+    show_model(model, text)
+    assert text.file.getvalue().splitlines()[0] == "a linear model: y = 3 + 2·age - 0.5·pay"

@@ -25,6 +25,11 @@ def show_model(model: KernelModel, console: Console, everything: bool = False) -
     """Print what the model adds up and its units, heaviest first, with the columns of most influence."""
     view = View.of(model)
     target = str(model.metadata.get("target", "y"))
+    if model.expansion.name == "linear" and len(model.b) == 1:
+        console.print(f"a linear model: {plain(model.outputs.rule(target, _equation(model), model.b))}")
+        if model.facts is not None:
+            console.print(f"expected error {in_words(expected_error(model.outputs, model.facts))}")
+        return
     b = short(model.b[0]) if len(model.b) == 1 else "b"
     rule = model.outputs.rule(target, f"{b} + Σ weight · unit", model.b)
     console.print(f"{model.expansion}: {plain(rule)}")
@@ -52,6 +57,18 @@ def show_model(model: KernelModel, console: Console, everything: bool = False) -
     console.print()
     for sentence in dict.fromkeys(sentences):
         console.print(sentence, style="dim")
+
+
+def _equation(model: KernelModel) -> str:
+    """A linear model of one output written out, what a standard deviation changes most first."""
+    theta, units = model.theta[:, 0], model.parts[0].units
+    slopes = theta @ units["slopes"]
+    effects = np.abs(slopes) * (1.0 if model.facts is None else model.facts.deviation)
+    names = inputs_of(model).feature_names
+    terms = [
+        f"{'+' if slopes[i] > 0 else '-'} {short(abs(slopes[i]))}·{names[i]}" for i in np.argsort(-effects)
+    ]
+    return " ".join([short(model.b[0] + theta @ units["offsets"]), *terms])
 
 
 def model_as_json(model: KernelModel) -> dict[str, Any]:
