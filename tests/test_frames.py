@@ -289,10 +289,14 @@ def test_levels_that_tell_nothing_are_not_rated():
     codes = rng.integers(0, 150, 400)
     words = Coded(codes.astype(np.int32), [f"level {i}" for i in range(150)])
     learnt = learn_columns({"x": words}, (), rng.normal(size=(400, 1)))
-    (column,) = learnt.inputs.columns
-    assert isinstance(column, CategoryColumn)
-    assert column.other
-    assert len(column.levels) <= ONE_HOT_LEVELS
+    assert not learnt.by_fold
+    for column in learnt.inputs.columns:  # left out, or the commonest levels alone
+        assert isinstance(column, CategoryColumn)
+        assert len(column.levels) <= ONE_HOT_LEVELS
+    if not learnt.inputs.columns:
+        assert "foretells the target" in learnt.left_out["x"]
+    few = np.where(codes < 5, 3.0, 0.0)[:, None] + rng.normal(size=(400, 1))
+    assert learn_columns({"x": words}, (), few).inputs.columns
     true = rng.normal(size=150)[codes][:, None]
     (column,) = learn_columns({"x": words}, (), true).inputs.columns
     assert isinstance(column, LevelColumn)

@@ -1,9 +1,14 @@
 """Tables: columns as the features of a model, and where columns come from.
 
-Here: what a column becomes (`columns`), tables in files and in memory (`table`, `csv`, `parquet`,
-`frames`), which words mean that a value is missing (`gaps`), what a table gives a model to learn from
-(`inputs`, `target`), and how columns are saved. What is wrong with a table is a `TableError` whose sentence
-names the place.
+```
+a frame ── frames ──→ Values of each column (numbers, dates, or codes of a few different values)
+a file ── open, dialect, text ──→ Table ──→ Values
+Values ── learning, crossfit ──→ Inputs: a Column each ──→ settle: one number per row ──→ features, block by block
+```
+
+`rules` has every constant that steers what columns become, `gaps` the words that mean a missing value,
+`encoded` the table that becomes features when rows are asked for, `saved` columns in model files. What is
+wrong with a table is a `TableError` whose sentence names the place.
 
 Not here: rows that do not fit into memory (`sleek.rows.files`), and anything that knows of commands or
 options.

@@ -69,8 +69,7 @@ def learn_columns(
     """Learn what columns become, from rows with targets T (n, k) of weight s, or from the columns alone."""
     found: dict[str, Column] = {}
     left_out: dict[str, str] = {}
-    wrong: list[str] = []
-    notes: list[str] = []
+    wrong, notes = [], []
     for name, values in columns.items():
         try:
             found[name] = learn_column(name, values, name in categories)
@@ -90,7 +89,11 @@ def learn_columns(
             judges = Judges.of(T, np.ones(len(T)) if s is None else s, settled)
         groups = groupings(column, column.settle(columns[name]))
         sums = {key: judges.sums(codes, size) for key, (codes, size) in groups.items()}
-        found[name] = chosen(column, sums, by_fold)
+        try:
+            found[name] = chosen(column, sums, by_fold)
+        except UselessColumnError as reason:
+            left_out[name] = str(reason)
+    found = {name: column for name, column in found.items() if name not in left_out}
     for name, column in found.items():
         if T is None and isinstance(column, CategoryColumn) and len(column.levels) > rules.ONE_HOT_LEVELS:
             continue  # nobody can say which are of use
@@ -250,6 +253,10 @@ def _chosen_levels(column: CategoryColumn, sums: LevelSums, by_fold: dict[str, F
     group[common], group[count + 1] = np.arange(len(common)), len(common) + 1
     _, grouped = sums.merged(group, len(common) + 2).best()
     strength, rated = sums.best()
+    if max(grouped, rated) <= 0.0:
+        raise UselessColumnError(
+            f"None of the {count} levels of column {column.name!r} foretells the target."
+        )
     if rated <= max(grouped, 0.0) + rules.LEAST_GAIN or sums.total.shape[-1] > rules.MOST_LEVEL_OUTPUTS:
         levels = tuple(column.levels[place] for place in common)
         return CategoryColumn(column.name, levels, column.gap, other=True)

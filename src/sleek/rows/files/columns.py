@@ -191,7 +191,12 @@ def learn_files(files: Files, reads: str, categories: Collection[str], found: Su
     open_ones = {name: column for name, column in columns.items() if has_choices(column)}
     if open_ones:
         sums = _sums(files, reads, found, open_ones)
-        columns |= {name: chosen(column, sums[name], by_fold) for name, column in open_ones.items()}
+        for name, column in open_ones.items():
+            try:
+                columns[name] = chosen(column, sums[name], by_fold)
+            except UselessColumnError as reason:
+                left_out[name] = str(reason)
+                del columns[name]
     notes = [
         f"column {name!r}: {seen.gaps:,} missing values" for name, seen in found.seen.items() if seen.gaps
     ]
