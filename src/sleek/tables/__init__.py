@@ -3,7 +3,8 @@
 ```
 a frame ── frames ──→ Values of each column (numbers, dates, or codes of a few different values)
 a file ── open, dialect, text ──→ Table ──→ Values
-Values ── learning, crossfit ──→ Inputs: a Column each ──→ settle: one number per row ──→ features, block by block
+Values ── learning, crossfit ──→ Inputs: a Column each
+Column.settle: one number per row ──→ Column.features, block by block
 ```
 
 `rules` has every constant that steers what columns become, `gaps` the words that mean a missing value,
