@@ -26,7 +26,8 @@ def write_page(path: Path, records: Sequence[Record], absent: Sequence[str], ver
         "Written by `benchmarks/uncertainty.py` (`make uncertainty`); do not edit. Mean over the splits of "
         f"a set (up to {len(splits)}), then over sets; one thread; sleek {version}. A comparison is over the "
         f"sets that both methods have finished. {METHODS['svm'].title}, {METHODS['sleek-cv'].title} and "
-        f"MAPIE, which fit many times, are run up to {MOST_ROWS:,} training rows.",
+        f"MAPIE, which fit many times, are run up to {MOST_ROWS:,} training rows. What was not finished is "
+        "missing; the command goes on where it was stopped.",
         "",
         *(f"{sentence}\n" for sentence in absent),
         *_classes(good, TWO_CLASS, "Two classes"),
