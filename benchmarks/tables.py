@@ -193,7 +193,9 @@ def doors(source: Source, frame: Any, y: Any) -> float:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         frame.assign(**{source.target: y}).iloc[:size].to_csv(path, index=False)
-        table = pd.read_csv(path, keep_default_na=False, na_values=sorted(MISSING_WORDS))
+        table = pd.read_csv(  # whose usual way of reading numbers rounds
+            path, keep_default_na=False, na_values=sorted(MISSING_WORDS), float_precision="round_trip"
+        )
         for name in table.select_dtypes("object"):  # as every reader of sleek does
             table[name] = table[name].str.strip().replace("", None)
         X, t = table.drop(columns=[source.target]), table[source.target].astype(y.dtype)
