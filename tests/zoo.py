@@ -10,12 +10,12 @@ from sleek.bases import known_bases
 from sleek.tables.columns import CategoryColumn, NumberColumn
 from sleek.tables.inputs import Inputs
 
-BASES = ("box", "gaussian_rbf", "linear", "robust_rbf", "sigmoidal", "simplex")
+BASES = ("box", "gaussian_rbf", "robust_rbf", "sigmoidal", "simplex")
 MIXED = ("gaussian_rbf+sigmoidal", "box+robust_rbf", "box+linear")
 SMOOTH = ("gaussian_rbf", "sigmoidal", "gaussian_rbf+sigmoidal")
 TASKS = ("binary", "classes", "number", "numbers")
 D, ROWS = 5, 400
-CASES = [(basis, task) for basis in BASES + MIXED for task in TASKS]
+CASES = [(basis, task) for basis in (*BASES, "linear", *MIXED) for task in TASKS]
 INPUTS = Inputs(
     (
         NumberColumn("age", fill=41.5),
