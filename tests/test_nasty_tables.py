@@ -337,7 +337,8 @@ def test_any_finite_row_has_finite_outputs_whatever_comes_with_it(basis, dtype):
         explanation = model.explain(far)
         for part in (explanation.outputs, explanation.slopes, explanation.intercepts, explanation.units):
             assert np.isfinite(part).all()
-        assert np.isfinite(model.kernel(far, far)).all()
+        if "linear" not in basis:  # whose kernel has no bound
+            assert np.isfinite(model.kernel(far, far)).all()
 
 
 @pytest.mark.parametrize("scale", [1e-25, 1e25])

@@ -13,6 +13,8 @@ from sleek.rows.scaling import Scaling
 
 _x, _z, _slopes, _offsets = names("x z slopes offsets")
 
+FAR = 1e150  # what is further off counts as this: products of two such numbers are finite
+
 
 class Linear(Basis):
     """φ_j(x) = w_j·x + v_j with w_j and v_j that are not learnt: a linear part of a model.
@@ -46,7 +48,8 @@ class Linear(Basis):
         return Coordinates(start, Units({}), self.lower_bounds())
 
     def features(self, X: FloatArray, units: Units) -> FloatArray:
-        return kernels.projection(X, units["slopes"], units["offsets"])
+        Z = kernels.projection(X, units["slopes"], units["offsets"])
+        return np.clip(Z, -FAR, FAR, out=Z)
 
     def vjp(self, X: FloatArray, units: Units, Phi: FloatArray, dPhi: FloatArray) -> Units:
         d_slopes, d_offsets = kernels.projection_vjp(X, dPhi)

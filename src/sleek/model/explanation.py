@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.types import FloatArray
-from sleek.model.far import FAR
+from sleek.bases.linear import FAR
 from sleek.model.given import rows_of
 from sleek.model.kernel_model import KernelModel
 from sleek.tables.columns import CategoryColumn

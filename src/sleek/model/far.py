@@ -7,9 +7,9 @@ import numpy as np
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases.expansion import Expansion, Part
 from sleek.bases.formula import expression
+from sleek.bases.linear import FAR
 
 HUGE = 1e300  # a term of a formula beyond says no more than this: exp(-z) is 0, tanh(z) is ±1
-FAR = 1e150  # within which squares are finite: where rows are brought that have no other way
 PIECE = 2**20  # terms held at a time
 
 
@@ -37,5 +37,5 @@ def _of(part: Part, X: FloatArray) -> FloatArray:
         return part.features(np.clip(X, -FAR, FAR))
     terms = np.nan_to_num(formula.terms(X, units), nan=0.0, posinf=HUGE, neginf=-HUGE)
     z = expression(formula.start).evaluate(units.arrays) + np.clip(terms, -HUGE, HUGE).sum(axis=2)
-    Phi: FloatArray = formula.profile.evaluate({"z": z})
+    Phi: FloatArray = np.clip(formula.profile.evaluate({"z": z}), -FAR, FAR)
     return Phi
