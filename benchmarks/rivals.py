@@ -164,7 +164,7 @@ GRID = "standardised, 5-fold grid"
 DEFAULTS = "defaults, one thread"
 ALL = (
     Rival(
-        "sleek", "sleek", as_it_comes("sleek"), lambda model: int(model.n_units_), "units",
+        "sleek", "sleek", as_it_comes("sleek"), lambda model: len(model.model_.expansion), "units",
         "defaults, nothing tuned", "sleek-svm", "sleek",
     ),
     Rival(

@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import sleek
-from sleek import GaussianRBF, LowRankLSSVC, VariableProjection
+from sleek import GaussianRBF, Linear, LowRankLSSVC, VariableProjection
 from sleek.bases.expansion import Expansion
 from sleek.closed_form.least_squares import both_moments
 from sleek.closed_form.leave_one_out import Trained, fixed_units_loo
@@ -100,8 +100,8 @@ def test_the_joint_gradient_is_that_of_differences(n_classes):
 @CLASSES
 def test_with_units_that_stay_it_is_penalised_logistic_regression(n_classes):
     source, start = problem(n_classes)
-    rigid = Penalty(C=3.0, prior=1e9)
-    training = VariableProjection(max_iter=2000, tol=1e-14).train(Problem(source, start, rigid))
+    start = Expansion.of(Linear(), Linear().start(np.zeros((3, 3)), 1.0, np.random.default_rng(0)))
+    training = VariableProjection(max_iter=2000, tol=1e-14).train(Problem(source, start, Penalty(3.0, 1.0)))
     block = source.rows_at(np.arange(source.n_rows))
     oracle = LogisticRegression(C=3.0, max_iter=10_000, tol=1e-10)
     Phi = start.features(block.X)

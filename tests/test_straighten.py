@@ -67,6 +67,17 @@ def test_a_linear_basis_has_a_unit_for_every_feature():
             LowRankLSSVR(basis="linear", **options).fit(X, y)
 
 
+def test_more_features_than_rows_are_no_linear_model_by_mistake():
+    """Weights that fit every row would have no leave-one-out error at all."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 60)), rng.normal(size=40)
+    auto = LowRankLSSVR(random_state=0).fit(X, y)
+    assert "linear" not in auto.selection_["basis"]
+    asked = LowRankLSSVR(basis="linear", random_state=0).fit(X, y)
+    assert min(asked.selection_["loss"]) > 0.3  # of 0.5 for noise that nothing foretells
+    assert asked.expected_error_ > 0.6
+
+
 def test_linear_models_are_saved(tmp_path):
     X, y = linear_problem(100)
     model = LowRankLSSVC(basis="linear", random_state=0).fit(X, y > 0)

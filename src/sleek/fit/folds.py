@@ -24,10 +24,11 @@ def left_out_residuals(sample: Sample, trained: Trained, refit: Refit) -> LeaveO
     """Residuals of a model trained on `sample`, each as if its row had taken no part.
 
     By `whole_model_loo`, or by refitting five folds where that would be slower, has no closed form, or is
-    lost in rounding.
+    lost in rounding; or where there are as many units as rows, which then fit every one of them: what is left
+    of a row divided by what is left of its leverage says nothing.
     """
     cheap = cost(trained, sample.n_rows, sample.outputs.n_outputs) <= policy.MOST_LOO_COST
-    if cheap and trained.has_closed_form:
+    if cheap and trained.has_closed_form and len(trained.expansion) < sample.n_rows:
         with suppress(LinAlgError):
             return whole_model_loo(sample, trained)
     return refitted_folds(sample, refit)
