@@ -31,17 +31,18 @@ def prune(trials: Trials, best: Trial) -> Trial:
         current = _pruned(trials, current, size)
         if current.loss < best.loss:
             best = current
-        if as_good(current, best, size):
+        if as_good(trials, current, best, size):
             winner = current
         elif trials.slow(current.family) or size < policy.FEW_UNITS:
             break
     return winner
 
 
-def as_good(trial: Trial, best: Trial, size: int) -> bool:
+def as_good(trials: Trials, trial: Trial, best: Trial, size: int) -> bool:
     """Whether a trial of so many units is to be preferred to a larger one that is the best."""
     errors = 1.0 if size >= policy.FEW_UNITS else policy.FEW_ERRORS
-    return trial.within(errors, best) or trial.loss <= (1.0 + policy.NO_LOSS) * best.loss
+    slack = policy.NO_LOSS if trials.held is None else policy.NO_LOSS_HELD
+    return trial.within(errors, best) or trial.loss <= (1.0 + slack) * best.loss
 
 
 def _pruned(trials: Trials, trial: Trial, size: int) -> Trial:

@@ -26,7 +26,7 @@ def straighten(trials: Trials, best: Trial) -> Trial:
     if len(features) * policy.ROWS_PER_UNIT > trials.sample.rows.copies.sum():
         return best
     alone = trials.run(Family(np.nan, features), best.step)
-    if as_good(alone, best, 0):
+    if as_good(trials, alone, best, 0):
         return line_search(trials, alone)
     family = best.family
     if trials.held is None and trials.slow(family):
