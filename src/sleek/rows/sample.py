@@ -24,10 +24,6 @@ from sleek.rows.keys import chosen_rows, keys_of, uniform
 from sleek.rows.scaling import Scaling
 from sleek.rows.source import Block, RandomAccess, Source
 
-LEAST_SHARE = (
-    0.05  # of a sample, for every class as far as there are rows: 200 in the smallest heat of a race
-)
-
 
 @dataclass(frozen=True, eq=False)
 class Sample(RandomAccess):
