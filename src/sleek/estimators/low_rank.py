@@ -57,8 +57,8 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     max_samples : int, "auto" or None, default="auto"
         On how many rows the units are learnt: "auto" takes a random sample that grows as long as growing
         pays (`sleek.fit.growth` states the rule), a number is the most it may have, and None learns them on
-        all rows. The weights of the units are solved on all rows; those of log-odds are learnt with the units,
-        and take one step on all rows where that was a sample.
+        all rows. The weights of the units are solved on all rows; those of log-odds are learnt with the
+        units, and take one step on all rows where that was a sample.
     max_units : int or None, default=None
         The most units that ``n_units="auto"`` may come to; None: 150.
     categorical_features : names, places or mask of columns, default=None
