@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 import weakref
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from sleek import (
     Rows,
     Units,
 )
+from sleek._runtime.sums import PartialSum, total
 from sleek._runtime.threads import Workers, _blas_guard, read_ahead, single_threaded_blas
 from sleek.closed_form.moments import Moments
 from sleek.outputs import Labels
@@ -259,6 +261,8 @@ def test_prediction_holds_blas_to_one_thread(n, n_jobs):
     seen = []
 
     class Spy(GaussianRBF):
+        name = "spy"  # the class may outlive this test
+
         def features(self, X, units):
             seen.extend(blas_threads())
             return super().features(X, units)
@@ -537,3 +541,36 @@ def test_an_error_of_the_maker_comes_through():
     with pytest.raises(OSError, match="the disk is gone"):
         next(ahead)
     assert not any(thread.name == "sleek-reader" for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("n_blocks", [1, 2, 3, 5, 8, 13, 64, 77])
+def test_blocks_may_be_added_up_beforehand_wherever_they_are_cut(n_blocks):
+    """The same bracketing to the last pair, as a definition by recursion has it."""
+
+    def whole(first, size):
+        parts = [f"{i}" for i in range(first, min(first + size, n_blocks))]
+        if len(parts) < 2:
+            return "".join(parts)
+        left, right = whole(first, size // 2), whole(first + size // 2, size // 2)
+        return f"({left}{right})" if right else left
+
+    class Bracketed(str):
+        def __add__(self, other):
+            return Bracketed(f"({self!s}{other!s})")
+
+    blocks = [Bracketed(i) for i in range(n_blocks)]
+    size = 1 << (n_blocks - 1).bit_length()
+    assert total(blocks) == whole(0, size)
+    rng = np.random.default_rng(n_blocks)
+    for _ in range(20):
+        cuts = [0, *np.sort(rng.integers(0, n_blocks + 1, size=rng.integers(0, 6))).tolist(), n_blocks]
+        parts = [PartialSum.of(a, blocks[a:b]) for a, b in pairwise(cuts)]
+        while len(parts) > 1:  # neighbours in any order
+            i = int(rng.integers(len(parts) - 1))
+            parts[i : i + 2] = [PartialSum.joined(parts[i : i + 2])]
+        assert parts[0].total == whole(0, size)
+        sizes = [size for _, size, _ in PartialSum.of(cuts[1], blocks[cuts[1] :]).nodes]
+        assert max(map(sizes.count, sizes), default=0) <= 2
+    for length in (1, 2, 4, 16):
+        groups = [total(blocks[i : i + length]) for i in range(0, n_blocks, length)]
+        assert total(groups) == whole(0, size)

@@ -18,7 +18,7 @@ from sleek.rows.cutting import TARGETS, Cutting
 from sleek.rows.raw import RawBlock, words_for
 from sleek.rows.rows import Rows, Run
 from sleek.rows.sorting import sorted_rows
-from sleek.rows.source import Block, RandomAccess, Source
+from sleek.rows.source import Block, RandomAccess, Source, run_length
 from sleek.rows.weights import Weighting, WeightSurvey
 from sleek.tables.encoded import EncodedTable
 from sleek.tables.inputs import Inputs
@@ -93,8 +93,8 @@ class ArrayRows(Rows):
         features: bool,
         cutting: Cutting = TARGETS,
     ) -> Sum:
-        size, length = cutting.block_rows, cutting.run
-        starts = range(0, len(self.X), size)
+        starts = range(0, len(self.X), size := cutting.block_rows)
+        length = run_length(len(starts))
 
         def some(first: int) -> Sum:
             return total(task(self._chunk(i, size, features)) for i in starts[first : first + length])

@@ -8,39 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import Generic, Self, TypeVar
 
 from sleek._runtime.sums import Sum, total
 from sleek.kernels import LARGE_BLOCK
-from sleek.rows.source import rows_per_block, run_length
+from sleek.rows.source import rows_per_block
 
 Chunk = TypeVar("Chunk", bound=Sized)
 
 
 @dataclass(frozen=True)
 class Cutting:
-    """How many rows go into a block, and how many blocks are added up before their sum goes to the total.
+    """How many rows go into a block.
 
     >>> Cutting.of(1000), Cutting.of(10**6)
-    (Cutting(block_rows=2048, run=1, n_rows=1000), Cutting(block_rows=4096, run=7, n_rows=1000000))
+    (Cutting(block_rows=2048, n_rows=1000), Cutting(block_rows=4096, n_rows=1000000))
     """
 
     block_rows: int
-    run: int = 1
     n_rows: int | None = None  # how many rows there are, if that is known
 
     @classmethod
     def of(cls, n_rows: int) -> Cutting:
         """As a fit to so many rows wants it."""
-        size = rows_per_block(n_rows)
-        return cls(size, run_length(-(-n_rows // size)), n_rows)
+        return cls(rows_per_block(n_rows), n_rows)
 
     def added_up(self, results: Iterator[Sum]) -> Sum | None:
-        """The sum of what blocks have brought, run by run; None if there was no block."""
-        runs = (total(chain([first], islice(results, self.run - 1))) for first in results)
-        first = next(runs, None)
-        return None if first is None else total(chain([first], runs))
+        """The sum of what blocks have brought; None if there was no block."""
+        first = next(results, None)
+        return None if first is None else total(chain([first], results))
 
 
 TARGETS = Cutting(2048)  # for what looks at targets alone

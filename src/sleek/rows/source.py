@@ -1,8 +1,9 @@
 """What a fit works on, and the one way to touch it: ``source.map_reduce(task)``.
 
 A task maps a block of rows to something that can be added up. Blocks are cut by row number alone and their
-results are added in one order, whatever the number of threads, so a fit is bit-for-bit the same for any
-`n_jobs`. Inside a task BLAS runs on one thread: the parallel layer is here and nowhere else.
+results are added in one order (`sleek._runtime.sums`), whatever the number of threads, so a fit is
+bit-for-bit the same for any `n_jobs`. Inside a task BLAS runs on one thread: the parallel layer is here and
+nowhere else.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sleek.kernels import LARGE_BLOCK
 from sleek.outputs.base import Outputs
 
 SMALL_BLOCK = 2048
-RUNS = 32
+RUNS = 32  # at least, of blocks that threads take at a time, if there are so many
 
 
 def rows_per_block(n_rows: int) -> int:
@@ -37,14 +38,12 @@ def rows_per_block(n_rows: int) -> int:
 
 
 def run_length(n_blocks: int) -> int:
-    """How many consecutive blocks are added up before their sum is added to the total.
-
-    A thread takes a run at a time. Runs do not depend on the number of threads, so neither does the result.
+    """How many consecutive blocks a thread takes at a time: a power of two, so that it can add them up.
 
     >>> run_length(5), run_length(245), run_length(5000)
-    (1, 7, 156)
+    (1, 4, 128)
     """
-    return max(1, n_blocks // RUNS)
+    return 1 << max(0, (n_blocks // RUNS).bit_length() - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +94,7 @@ class Source(ABC):
 
     @abstractmethod
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
-        """task(block₁) + task(block₂) + …, added up in runs of `run_length` blocks, and then run by run."""
+        """task(block₁) + task(block₂) + …, added up in pairs, and pairs of pairs (`sleek._runtime.sums`)."""
 
     def with_outputs(self, outputs: Outputs) -> Source:
         """The same rows and targets; `outputs` differ in their loss alone."""
