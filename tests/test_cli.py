@@ -332,9 +332,16 @@ def test_predictions_are_those_of_the_model(folder, tmp_path):
     arguments = ("predict", folder / "species.json", folder / "new.csv", "--scores", "--keep", "id,age")
     result = sleek_run(*arguments)
     rows = rows_of(result.stdout)
-    assert list(rows[0]) == ["id", "age", "prediction", "score cat", "score dog", "score eel"]
+    assert list(rows[0]) == [
+        "id",
+        "age",
+        "prediction",
+        "prediction_score_cat",
+        "prediction_score_dog",
+        "prediction_score_eel",
+    ]
     assert [row["prediction"] for row in rows] == model.predict(X).tolist()
-    scores = [[float(row[f"score {label}"]) for label in model.outputs.classes] for row in rows]
+    scores = [[float(row[f"prediction_score_{label}"]) for label in model.outputs.classes] for row in rows]
     np.testing.assert_array_equal(scores, model.decision_function(X))
     gaps = pd.read_csv(folder / "new.csv")["age"].isna().sum()
     assert f"note: column 'age': {gaps} missing values are taken as" in result.stderr
@@ -348,7 +355,9 @@ def test_scores_of_two_classes_and_numbers(folder):
     model = sleek.load(folder / "adult.json")
     rows = rows_of(sleek_run("predict", folder / "adult.json", folder / "new.csv", "--scores").stdout)
     X = features_of(model, folder / "new.csv")
-    np.testing.assert_array_equal([float(row["score"]) for row in rows], model.decision_function(X))
+    np.testing.assert_array_equal(
+        [float(row["prediction_score"]) for row in rows], model.decision_function(X)
+    )
     rows = rows_of(sleek_run("predict", folder / "price.json", folder / "new.csv", "--keep", "*").stdout)
     assert list(rows[0]) == [*make_frame(3, 0).columns, "prediction"]
     model = sleek.load(folder / "price.json")
@@ -635,6 +644,74 @@ def test_a_folder_is_read_in_pieces(folder, tmp_path, monkeypatch):
     out = pd.read_csv(tmp_path / "out.csv")
     assert out.prediction.tolist() == two.predict(frame).tolist()
     assert out["id"].tolist() == frame["id"].tolist()
-    refused = sleek_run("fit", parts, *options, "--test", "0.5", code=2)
-    assert "--test needs a table that fits into memory" in refused.stderr
+    sleek_run(
+        "predict", tmp_path / "large.json", parts, "--scores", "--keep", "*", "-o", tmp_path / "all.tsv"
+    )
+    out = pd.read_csv(tmp_path / "all.tsv", sep="\t")
+    assert list(out)[: len(frame.columns)] == list(frame)
+    scores = out[[f"prediction_score_{label}" for label in two.outputs.classes]].to_numpy()
+    np.testing.assert_allclose(scores, two.decision_function(frame), rtol=1e-12)
     assert "name a file" in sleek_run("predict", tmp_path / "large.json", parts, code=2).stderr
+
+
+def test_files_are_tested_looked_at_and_explained_in_pieces(folder, tmp_path):
+    frame = pd.read_csv(folder / "data.csv")
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    frame = frame.assign(w=np.arange(len(frame)) % 3 + 0.5)
+    frame[:100].to_csv(parts / "a.csv", index=False)
+    frame[100:].to_csv(parts / "b.csv", index=False)
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    for model, *options in (["species"], ["adult"], ["price"], ["price", "--weight", "w"]):
+        whole, pieces = (
+            report_of("evaluate", folder / f"{model}.json", data, *options)
+            for data in (tmp_path / "all.csv", parts)
+        )
+        whole.pop("notes")
+        pieces.pop("notes")
+        alike(pieces, whole)
+    one = report_of("inspect", tmp_path / "all.csv", "-t", "species")
+    two = report_of("inspect", parts, "-t", "species")
+    assert one == two
+    one = report_of("show", folder / "species.json", "--explain", f"{tmp_path / 'all.csv'}:150")
+    assert report_of("show", folder / "species.json", "--explain", f"{parts}:150") == one
+    refused = sleek_run("show", folder / "species.json", "--explain", f"{parts}:9999", code=2)
+    assert f"has rows 1 to {len(frame)}, got 9999" in refused.stderr
+    frame[:9].assign(species="fox").to_csv(parts / "b.csv", index=False)
+    strange = report_of("evaluate", folder / "species.json", parts)
+    assert "column 'species': 9 rows hold what the model has never seen, such as 'fox'" in strange["notes"]
+    refused = sleek_run("evaluate", folder / "species.json", parts, "-t", "colour", code=2)
+    assert "The model reads 'colour' itself" in refused.stderr
+
+
+def alike(found, expected):
+    """The same values, numbers but for rounding."""
+    if isinstance(expected, dict):
+        assert list(found) == list(expected)
+        for key, value in expected.items():
+            alike(found[key], value)
+    elif isinstance(expected, list):
+        for ours, theirs in zip(found, expected, strict=True):
+            alike(ours, theirs)
+    else:
+        assert found == (pytest.approx(expected, rel=1e-12) if isinstance(expected, float) else expected)
+
+
+def test_options_of_fits_that_go_by_pieces(folder, tmp_path):
+    frame = pd.read_csv(folder / "data.csv").drop(columns=["id", "price"])
+    frame["colour"] = np.where(np.arange(len(frame)) % 7 == 0, "nil", frame.colour)
+    frame.loc[[5, 6], "species"] = "nil"
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    (tmp_path / "parts").mkdir()
+    frame.to_csv(tmp_path / "parts" / "a.csv", index=False)
+    options = ["-t", "species", "--missing", "nil,NA", "--seed", "3", *SMALL]
+    whole = report_of("fit", tmp_path / "one.csv", *options, "-o", tmp_path / "one.json")
+    pieces = report_of("fit", tmp_path / "parts", *options, "-o", tmp_path / "two.json")
+    assert pieces["rows"] == whole["rows"] == len(frame) - 2
+    one, two = (sleek.load(tmp_path / f"{name}.json") for name in ("one", "two"))
+    assert two.metadata == one.metadata == {"target": "species", "missing": ["nil", "NA"]}
+    assert "colour is missing" in two.inputs.feature_names
+    np.testing.assert_array_equal(one.theta, two.theta)
+    tested = report_of("fit", tmp_path / "parts", *options, "--test", "0.3")
+    assert tested["rows"] + tested["test"]["rows"] == len(frame) - 2
+    assert 0 <= tested["test"]["error"] <= 1

@@ -120,7 +120,7 @@ def folder(tmp_path_factory):
         ),
         ("predict m.json new.csv -o out.gz", "out.gz must end in .csv, .csv.gz"),
         ("fit good.csv -t y -o model.csv", "model.csv is named like a table, but a model is JSON"),
-        ("predict numbers.json new.csv --scores", "--scores is for classifiers"),
+        ("predict numbers.json new.csv --scores", "Scores are for classifiers"),
         ("predict - -", "Model and data cannot both be standard input (-)."),
         ("evaluate - -", "Model and data cannot both be standard input (-)."),
         ("show - --explain -:1", "Model and data cannot both be standard input (-)."),

@@ -21,6 +21,7 @@ from sleek.outputs import Labels
 from sleek.rows import source as cutting
 from sleek.rows.arrays import ArrayRows
 from sleek.rows.files import batches as reading
+from sleek.rows.files.formats import Parquet
 from sleek.rows.rows import Run
 from sleek.rows.sample import Sample
 from sleek.rows.source import SMALL_BLOCK
@@ -314,10 +315,8 @@ def test_description(tmp_path):
 
 def test_only_the_columns_needed_are_read(tmp_path, monkeypatch):
     read = []
-    batches = reading._parquet_batches
-    monkeypatch.setattr(
-        reading, "_parquet_batches", lambda *args: read.append(args[1].columns) or batches(*args)
-    )
+    batches = Parquet.batches
+    monkeypatch.setattr(Parquet, "batches", lambda *args: read.append(args[2].columns) or batches(*args))
     rows = files(write(tmp_path, make_table(50)), target="u", weight="w", columns=["b"])
     source(rows, NumberOutputs).map_reduce(columns)
     rows.originals(np.arange(3), "numbers")

@@ -43,18 +43,16 @@ def test_missing_files(tmp_path):
         Files(str(tmp_path / "*.parquet"))
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(
-        FileNotFoundError, match=r"no \.parquet, \.pq, \.csv or \.csv\.gz file in the folder '"
+        FileNotFoundError, match=r"no \.parquet, \.pq, \.arrow, .* \.tsv or \.tsv\.gz file in the folder '"
     ):
         Files(tmp_path)
 
 
 def test_unusable_paths(tmp_path):
     file = write(tmp_path)
-    (tmp_path / "rows.json").write_text("{}")
-    with pytest.raises(
-        ValueError, match=r"must end in \.parquet, \.pq, \.csv or \.csv\.gz, got .*rows\.json"
-    ):
-        Files(tmp_path / "rows.json")
+    (tmp_path / "rows.bin").write_bytes(b"a\0b")
+    with pytest.raises(ValueError, match=r"rows\.bin is no table that can be read: it holds zero bytes"):
+        Files(tmp_path / "rows.bin")
     with pytest.raises(
         TypeError, match="`path` must be a file, a folder, a pattern or a list of these, got 3"
     ):
@@ -70,7 +68,7 @@ def test_unusable_paths(tmp_path):
     ):
         Files([file, tmp_path / "*.parquet"])
     (tmp_path / "rows.csv").write_text("a\n1\n")
-    with pytest.raises(ValueError, match=r"all Parquet or all CSV, got .*rows\.parquet and .*rows\.csv"):
+    with pytest.raises(ValueError, match=r"all CSV or all Parquet, got .*rows\.csv and .*rows\.parquet"):
         Files(tmp_path)
 
 
@@ -213,5 +211,5 @@ def test_without_pyarrow():
     code = "import sys; sys.modules['pyarrow'] = None; import sleek; sleek.Files('x.parquet')"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stderr.endswith(
-        "Error: Reading Parquet and CSV files needs pyarrow, which is not installed: pip install pyarrow.\n"
+        "Error: Reading files needs pyarrow, which is not installed: pip install pyarrow.\n"
     )

@@ -205,7 +205,7 @@ def test_bad_csv_files(tmp_path):
         (tmp_path / name).write_bytes(text)
         return Files(tmp_path / name, target="y")
 
-    with pytest.raises(ValueError, match=r"rows\.csv cannot be read as a CSV file: Empty CSV file"):
+    with pytest.raises(ValueError, match=r"rows\.csv is empty: a line of column names and rows are needed"):
         source(b"")
     with pytest.raises(
         ValueError, match=r"rows\.csv cannot be read as a CSV file: .*Expected 2 columns, got 3"

@@ -9,7 +9,7 @@ import pytest
 
 from sleek import Files, LowRankLSSVC, LowRankLSSVR
 from sleek.datasets import make_rotated
-from sleek.rows.files import batches as reading
+from sleek.rows.files.formats import Parquet
 
 N = 24_000  # more rows than are sorted in memory
 
@@ -84,13 +84,13 @@ def test_few_rows_are_read_into_memory_and_sorted_there(rows, tmp_path, monkeypa
 
 def count_passes(monkeypatch):
     """A list that will have the columns of every pass over Parquet files."""
-    passes, batches = [], reading._parquet_batches
+    passes, batches = [], Parquet.batches
 
-    def counted(table, wanted, rows):
-        passes.append(tuple(wanted.columns))
-        return batches(table, wanted, rows)
+    def counted(self, table, asked):
+        passes.append(tuple(asked.columns))
+        return batches(self, table, asked)
 
-    monkeypatch.setattr(reading, "_parquet_batches", counted)
+    monkeypatch.setattr(Parquet, "batches", counted)
     return passes
 
 

@@ -227,7 +227,9 @@ def test_bad_output(path, tmp_path):
     def write(name, **options):
         write_predictions(rows, lambda X: X[:, 0], name, run=Run(), **options)
 
-    with pytest.raises(ValueError, match=r"must end in \.parquet, \.pq, \.csv or \.csv\.gz, got .*out\.json"):
+    with pytest.raises(
+        ValueError, match=r"must end in \.parquet, \.pq, \.csv, \.csv\.gz or \.tsv, got .*out\.json"
+    ):
         write(tmp_path / "out.json")
     with pytest.raises(FileNotFoundError, match=r"no folder '.*nowhere' to write 'out\.csv' to"):
         write(tmp_path / "nowhere" / "out.csv")

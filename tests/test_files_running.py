@@ -15,6 +15,7 @@ from sleek._runtime.threads import Workers
 from sleek.rows.cutting import Cutting
 from sleek.rows.files import batches as reading
 from sleek.rows.files import passes
+from sleek.rows.files.formats import Parquet
 from sleek.rows.rows import Run
 
 
@@ -62,15 +63,15 @@ def test_an_error_or_interrupt_in_a_task_comes_through(path, n_jobs, error):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_error_in_reading_comes_through(path, n_jobs, monkeypatch):
     data = source(path, n_jobs)
-    batches = reading._parquet_batches
+    batches = Parquet.batches
 
-    def failing(table, plan, size):
-        for i, batch in enumerate(batches(table, plan, size)):
+    def failing(self, table, asked):
+        for i, batch in enumerate(batches(self, table, asked)):
             if i == 3:
                 raise OSError("the disk is gone")
             yield batch
 
-    monkeypatch.setattr(reading, "_parquet_batches", failing)
+    monkeypatch.setattr(Parquet, "batches", failing)
     before = threading.active_count()
     with pytest.raises(ValueError, match=r"1\.parquet cannot be read as a Parquet file: the disk is gone"):
         data.map_reduce(len)
@@ -98,10 +99,10 @@ def test_predictions_may_be_given_up(path, n_jobs, monkeypatch):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_reading_is_only_a_few_chunks_ahead(path, n_jobs, monkeypatch):
-    read, batches = [], reading._parquet_batches
+    read, batches = [], Parquet.batches
 
-    def counted(table, plan, size):
-        for batch in batches(table, plan, size):
+    def counted(self, table, asked):
+        for batch in batches(self, table, asked):
             read.append(len(batch))
             yield batch
 
@@ -114,7 +115,7 @@ def test_reading_is_only_a_few_chunks_ahead(path, n_jobs, monkeypatch):
         return 0
 
     data = source(path, n_jobs)
-    monkeypatch.setattr(reading, "_parquet_batches", counted)
+    monkeypatch.setattr(Parquet, "batches", counted)
     data.map_reduce(task)
     assert sum(read) == sum(done) == 80_000
 

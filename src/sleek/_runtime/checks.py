@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -12,6 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from sleek._runtime.types import AnyArray, FloatArray
+from sleek._runtime.warn import warn
 
 OUTLIER_SHARE = 0.9  # of a target's variance, made up by one row
 
@@ -145,11 +145,9 @@ def warn_of_outliers(Y: FloatArray, s: FloatArray) -> None:
 
 def warn_of_outlier(where: str, value: float, share: float) -> None:
     """The warning itself."""
-    warnings.warn(
+    warn(
         f"{where}, {value:.6g}, makes up {100 * share:.0f} % of the target's "
         "variance, and squared errors will follow it. Check it, clip it, or give it a small weight.",
-        UserWarning,
-        stacklevel=4,
     )
 
 

@@ -70,14 +70,9 @@ def _answers(model: KernelModel, X: EncodedTable, wanted: Wanted) -> dict[str, A
         columns = {f"prediction {word}": answers[:, k].tolist() for k, word in enumerate(outputs.words)}
     else:
         columns = {"prediction": answers.tolist()}
-    if wanted.scores:
-        if outputs.reads != "labels":
-            raise InputError("--scores is for classifiers: the predictions of this model are its outputs.")
-        words = [""] if outputs.flat else [f" {word}" for word in outputs.words]
-        columns |= {f"score{word}": Y[:, k].tolist() for k, word in enumerate(words)}
     try:
-        if wanted.proba or wanted.interval is not None:
-            more = model.saying(wanted.proba, wanted.interval)(X)
+        if wanted.proba or wanted.scores or wanted.interval is not None:
+            more = model.saying(wanted.proba, wanted.interval, wanted.scores)(X)
             columns |= {f"prediction{end}": column.tolist() for end, column in more.items() if end}
     except ValueError as error:  # the sentence is the model's
         raise InputError(str(error)) from None
@@ -88,12 +83,7 @@ def evaluate(
     model: KernelModel, table: Table, name: str | None, weight: str | None
 ) -> tuple[dict[str, Any], list[str]]:
     """Scores on the rows that have a target, and notes."""
-    name = name or model.metadata.get("target")
-    if not isinstance(name, str):
-        raise InputError("The model does not say which column it predicts: name it with --target.")
-    outputs = model.outputs
-    if outputs.reads == "numbers" and outputs.n_outputs > 1:
-        raise InputError("A model of several outputs cannot be evaluated here: use its predictions.")
+    name, outputs = target_of(model, name), model.outputs
     table.require([name, *([weight] if weight else [])])
     classes = outputs.classes if isinstance(outputs, ClassOutputs) else None
     target = known_target(table, name, classes)
@@ -105,3 +95,13 @@ def evaluate(
     if classes is not None:
         notes += note_unknown(name, target.y.tolist(), classes.tolist())
     return {"target": name, **scores}, notes
+
+
+def target_of(model: KernelModel, name: str | None) -> str:
+    """The column that a model predicts: the one that is named, or that of the fit."""
+    name = name or model.metadata.get("target")
+    if not isinstance(name, str):
+        raise InputError("The model does not say which column it predicts: name it with --target.")
+    if model.outputs.reads == "numbers" and model.outputs.n_outputs > 1:
+        raise InputError("A model of several outputs cannot be evaluated here: use its predictions.")
+    return name

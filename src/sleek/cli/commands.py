@@ -180,15 +180,19 @@ def predict(
         from sleek.tables.writing import table_bytes
 
         found, wanted = applying.load_model(str(model)), applying.Wanted(scores, proba, interval)
-        if not opt.is_stream(data) and is_large(str(data)) and not scores:
-            predict_large(found, str(data), output, opt.names(keep), -1, wanted)
-            return
-        table = read_table(str(data), applying.missing_words(found))
-        display(f"predicting {table.n_rows:,} rows")
-        columns, notes = applying.predict(found, table, wanted, opt.names(keep))
-        content = table_bytes(columns, output)
+        large, content = not opt.is_stream(data) and is_large(str(data)), b""
+        if large:
+            display(f"predicting {opt.called(data)}")
+            with interrupts.raised():
+                notes = predict_large(found, str(data), output, opt.names(keep), wanted)
+        else:
+            table = read_table(str(data), applying.missing_words(found))
+            display(f"predicting {table.n_rows:,} rows")
+            columns, notes = applying.predict(found, table, wanted, opt.names(keep))
+            content = table_bytes(columns, output)
     say_notes(notes)
-    write_bytes(content, output)
+    if not large:
+        write_bytes(content, output)
 
 
 @command
@@ -213,12 +217,18 @@ def evaluate(
     with Display() as display:
         display(f"reading {opt.called(data)}")
         from sleek.cli import applying
+        from sleek.cli.large import evaluate_large, is_large
         from sleek.tables.open import read_table
 
         found = applying.load_model(str(model))
-        table = read_table(str(data), applying.missing_words(found))
-        display(f"predicting {table.n_rows:,} rows")
-        scores, notes = applying.evaluate(found, table, target, weight)
+        if not opt.is_stream(data) and is_large(str(data)):
+            display(f"predicting {opt.called(data)}")
+            with interrupts.raised():
+                scores, notes = evaluate_large(found, str(data), target, weight)
+        else:
+            table = read_table(str(data), applying.missing_words(found))
+            display(f"predicting {table.n_rows:,} rows")
+            scores, notes = applying.evaluate(found, table, target, weight)
     from sleek.cli.output import print_json, say_notes, screen
     from sleek.cli.scoring import show_scores
 

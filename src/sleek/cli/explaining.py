@@ -20,7 +20,7 @@ from sleek.report.units import inputs_of, shown_as
 from sleek.report.words import plain, short, signed
 from sleek.tables.columns import CategoryColumn, Column, NumberColumn
 from sleek.tables.errors import suggestion
-from sleek.tables.open import read_table
+from sleek.tables.open import STDIN, read_table
 from sleek.tables.using import features_of
 
 BAR = 12  # characters of the longest bar
@@ -57,10 +57,15 @@ def row_of_file(model: KernelModel, place: str) -> FloatArray:
     path, mark, number = place.rpartition(":")
     if not mark or not number.isdecimal():
         raise InputError(f"--explain needs file:row, such as data.csv:1, got {place!r}.")
-    table = read_table(path, missing_words(model))
-    if not 1 <= int(number) <= table.n_rows:
-        raise InputError(f"{table.source} has rows 1 to {table.n_rows}, got {number}.")
-    x: FloatArray = features_of(table, inputs_of(model))[0][int(number) - 1 : int(number)][0]
+    from sleek.cli.large import is_large, row_of
+
+    if is_large(path) and path != STDIN:
+        found, number = row_of(model, path, int(number)), "1"
+    else:
+        found = read_table(path, missing_words(model))
+    if not 1 <= int(number) <= found.n_rows:
+        raise InputError(f"{found.source} has rows 1 to {found.n_rows}, got {number}.")
+    x: FloatArray = features_of(found, inputs_of(model))[0][int(number) - 1 : int(number)][0]
     return x
 
 

@@ -21,6 +21,7 @@ def inspect(
 ) -> None:
     """Look at a table before fitting: columns, kinds, gaps, levels, ids, leaks.
 
+    Of files that are large, or many, 100,000 rows drawn at random are looked at.
     With a target, "alone" is the share of its variance that a column foretells by itself in rows left out.
 
     [bold]Examples[/bold]
@@ -29,10 +30,15 @@ def inspect(
     """
     with Display() as display:
         display(f"reading {opt.called(data)}")
+        from sleek.cli.large import is_large, table_to_look_at
         from sleek.tables.inspecting import look_at
         from sleek.tables.open import read_table
 
-        table = read_table(str(data), opt.words(missing))
+        if not opt.is_stream(data) and is_large(str(data)):
+            table, n_rows = table_to_look_at(str(data), opt.words(missing))
+        else:
+            table = read_table(str(data), opt.words(missing))
+            n_rows = table.n_rows
         if target is not None:
             table.require([target])
         looks = look_at(table, target)
@@ -43,13 +49,13 @@ def inspect(
     from sleek.report.words import percent, plain
 
     if as_json:
-        print_json(
-            {"rows": table.n_rows, "columns": [look.to_json() for look in looks], "notes": table.notes}
-        )
+        report = {"rows": n_rows, "looked_at": table.n_rows, "columns": [look.to_json() for look in looks]}
+        print_json(report | {"notes": table.notes})
         return
     say_notes(table.notes)
     console = screen()
-    console.print(f"{table.n_rows:,} rows, {len(looks)} columns")
+    some = "" if table.n_rows == n_rows else f"; what follows is of {table.n_rows:,} drawn at random"
+    console.print(f"{n_rows:,} rows, {len(looks)} columns{some}")
     shown = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for heading in (
         "column",

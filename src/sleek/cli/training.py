@@ -185,10 +185,15 @@ def _fit(
     ):
         warnings.simplefilter("always")
         estimator.fit(rows)
+    return replace(estimator.model_, metadata=metadata_of(choices)), notes_of(heard, estimator.n_iter_)
+
+
+def metadata_of(choices: Choices) -> dict[str, Any]:
+    """What the model file remembers of the user's choices."""
     metadata: dict[str, Any] = {"target": choices.target}
     if choices.missing is not None:
         metadata["missing"] = list(choices.missing)
-    return replace(estimator.model_, metadata=metadata), notes_of(heard, estimator.n_iter_)
+    return metadata
 
 
 def notes_of(heard: Sequence[warnings.WarningMessage], n_iter: int) -> list[str]:

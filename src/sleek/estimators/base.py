@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -18,6 +17,7 @@ from sleek._runtime.checks import all_or_nothing, check_n_jobs
 from sleek._runtime.progress import Reporter
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray, FloatArray
+from sleek._runtime.warn import warn
 from sleek.bases import known_bases
 from sleek.bases.base import Basis
 from sleek.calibration import Calibration
@@ -147,11 +147,11 @@ class LowRankLSSVM(BaseEstimator):
         request, names, inputs = request_of(self, rows.n_features), rows.feature_names, rows.inputs
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         survey = rows.survey(self.outputs_kind, run)
-        if survey.weights.n_rows <= policy.CANONICAL_ROWS:
-            rows = rows.in_memory(self.outputs_kind.reads, survey.weights.n_rows, run).canonical()
+        n_rows = survey.weights.n_rows
+        if n_rows <= policy.CANONICAL_ROWS:
+            rows = rows.in_memory(self.outputs_kind.reads, n_rows, run).canonical()
             survey = rows.survey(self.outputs_kind, run)
-        n_observations = survey.weights.n_observations
-        if not n_observations > 1:
+        if not survey.weights.n_observations > 1:
             raise ValueError(
                 "A fit needs at least 2 rows of positive weight that are not the same, got "
                 f"{survey.weights.n_rows} that counts as one."
@@ -172,13 +172,13 @@ class LowRankLSSVM(BaseEstimator):
             outputs=outputs,
             feature_names=names,
             inputs=inputs,
-            facts=facts_of(fitted, survey.weights.n_rows, outputs, expected, inputs),
+            facts=facts_of(fitted, n_rows, outputs, expected, inputs),
             calibration=self._calibrated(fitted, outputs),
             trained_by=training_record(self),
         )
         self._publish(fitted, rows, outputs, expected)
         if not fitted.training.converged:
-            warnings.warn(fitted.training.status, ConvergenceWarning, stacklevel=3)
+            warn(fitted.training.status, ConvergenceWarning)
 
     def _calibrated(self, fitted: Fitted, outputs: Outputs) -> Calibration | None:
         """What rows that took no part in the fit tell of new ones; nothing, for outputs of another kind."""

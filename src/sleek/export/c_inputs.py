@@ -7,7 +7,8 @@ from typing import Any
 
 from sleek.export.c_text import C_KEYWORDS, comment, identifier, literal
 from sleek.export.common import each_column, narrowed
-from sleek.tables.columns import YEAR, CategoryColumn, DateColumn, NumberColumn, WordColumn
+from sleek.tables.calendar import YEAR
+from sleek.tables.columns import CategoryColumn, DateColumn, NumberColumn, WordColumn
 from sleek.tables.inputs import Inputs
 
 MACROS = ("H", "N_FEATURES", "N_UNITS", "N_OUTPUTS", "N_CLASSES")

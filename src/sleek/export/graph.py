@@ -12,7 +12,8 @@ from sleek._runtime.types import AnyArray
 from sleek.bases.formula import Expression, expression
 from sleek.export.common import Choice, Numbers, PartFormula, each_column, narrowed, parts_of
 from sleek.model.kernel_model import KernelModel
-from sleek.tables.columns import YEAR, CategoryColumn, DateColumn, WordColumn
+from sleek.tables.calendar import YEAR
+from sleek.tables.columns import CategoryColumn, DateColumn, WordColumn
 from sleek.tables.inputs import Inputs
 
 

@@ -13,7 +13,8 @@ from math import isfinite
 
 from sleek.export.common import each_column
 from sleek.export.sql_text import Dialect, number_literal, quoted, text_literal
-from sleek.tables.columns import YEAR, CategoryColumn, DateColumn, NumberColumn, WordColumn
+from sleek.tables.calendar import YEAR
+from sleek.tables.columns import CategoryColumn, DateColumn, NumberColumn, WordColumn
 from sleek.tables.inputs import Inputs
 from sleek.tables.reading import texts
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +11,7 @@ import numpy as np
 from sleek._runtime.sums import Sums
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import FloatArray
+from sleek._runtime.warn import warn
 from sleek.bases.base import Basis
 from sleek.bases.expansion import Expansion
 from sleek.fit import policy
@@ -70,12 +70,10 @@ def warn_of_lost_features(columns: ColumnMoments, names: Sequence[str] | None) -
     if len(lost):
         said = [f"number {i}" if names is None else repr(names[i]) for i in lost[:LISTED].tolist()]
         more = f" and {len(lost) - LISTED} more" if len(lost) > LISTED else ""
-        warnings.warn(
+        warn(
             f"Feature {', '.join(said)}{more} varies by too little for float64, from "
             f"{float(columns.low[lost[0]])!r} to {float(columns.high[lost[0]])!r}, and is ignored: "
             "subtract what is common to all rows, or express it in smaller units.",
-            UserWarning,
-            stacklevel=5,
         )
 
 
@@ -228,8 +226,6 @@ def _at_leaves(
 def _warn_of_fewer(wanted: int, there: int, what: str) -> None:
     """Fewer units than asked for."""
     if wanted > there:
-        warnings.warn(
+        warn(
             f"`n_units`={wanted} is more than the {there} {what}: {there} units are fitted.",
-            UserWarning,
-            stacklevel=2,
         )

@@ -154,14 +154,18 @@ class Uncertain:
 
         return self._in_blocks(X, both, n_jobs)
 
-    def saying(self, proba: bool = False, interval: float | None = None) -> Callable[..., Any]:
+    def saying(
+        self, proba: bool = False, interval: float | None = None, scores: bool = False
+    ) -> Callable[..., Any]:
         """A function of rows, unchecked, as files are written with: predictions, or a dictionary of columns.
 
         Its keys are "" for predictions, and what the names of further columns end in.
         """
         model = self._own()
-        if not proba and interval is None:
+        if not proba and interval is None and not scores:
             return model.predict_unchecked
+        if scores and model.outputs.reads != "labels":
+            raise ValueError("Scores are for classifiers: the predictions of this model are its outputs.")
         if proba:
             self.class_calibration  # noqa: B018  (it may have a sentence, which comes before any work)
         if interval is not None:
@@ -169,6 +173,10 @@ class Uncertain:
 
         def said(X: AnyArray, n_jobs: int = 1) -> dict[str, AnyArray]:
             columns = {"": model.predict_unchecked(X, n_jobs)}
+            if scores:
+                Y = model.outputs_unchecked(X, n_jobs)
+                words = [""] if model.outputs.flat else [f"_{word}" for word in model.outputs.words]
+                columns |= {f"_score{word}": Y[:, k] for k, word in enumerate(words)}
             if proba:
                 labels = cast(ClassOutputs, model.outputs).classes.tolist()
                 P = self.probabilities_unchecked(X, n_jobs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -12,6 +11,7 @@ import numpy as np
 from sleek._runtime.json_values import array_of, check_keys, truth_of
 from sleek._runtime.sums import Sums
 from sleek._runtime.types import AnyArray, FloatArray
+from sleek._runtime.warn import warn
 from sleek.kernels.columns import MOST_SPREAD, ColumnMoments
 from sleek.outputs.base import Outputs
 
@@ -57,11 +57,9 @@ class NumberOutputs(Outputs):
         lost = np.flatnonzero((spread == 0) & (survey.high > survey.low))
         if len(lost):
             low, high = (float(ends[lost[0]]) for ends in (survey.low, survey.high))
-            warnings.warn(
+            warn(
                 f"Target number {lost[0]} varies by too little for float64, from {low!r} to {high!r}, and is "
                 "taken for constant: subtract what is common to all rows, or express it in smaller units.",
-                UserWarning,
-                stacklevel=6,
             )
         return cls(survey.mean, np.where(spread > 0, spread, 1.0), flat)
 

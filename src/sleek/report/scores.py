@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sleek._runtime.types import AnyArray, FloatArray
+from sleek._runtime.sums import Sums, total
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.model.kernel_model import KernelModel
 from sleek.outputs.classes import ClassOutputs, ClassScores
 from sleek.outputs.labels import Labels
 from sleek.outputs.numbers import NumberScores
-from sleek.report.reliability import sureness
+from sleek.report.reliability import sureness, sureness_sums
+from sleek.rows.cutting import PREDICTED
+from sleek.rows.raw import RawBlock
+from sleek.rows.rows import Rows, Run
 from sleek.tables.encoded import EncodedTable
 
 
@@ -38,26 +44,78 @@ def scores_of(
     s = np.ones(len(y)) if sample_weight is None else sample_weight
     if not (s > 0).all():
         X, y, s = X[np.flatnonzero(s > 0)], y[s > 0], s[s > 0]
+    labels = model.outputs.reads == "labels"
+    targets = Labels.of(y) if labels else np.asarray(y, np.float64).reshape(len(y), -1)
+    size = PREDICTED.block_rows
+    parts = (slice(start, start + size) for start in range(0, len(y), size))
+    found = total(_judged(model, X[rows], targets[rows], s[rows]) for rows in parts)
+    return _told(model, found, weighted=sample_weight is not None)
+
+
+def scores_of_rows(
+    model: KernelModel, rows: Rows, run: Run, weighted: bool
+) -> tuple[dict[str, Any], Counter[Any]]:
+    """The same for rows that are kept somewhere, such as files, with the features that the model reads.
+
+    Besides, labels that are none of the model's, counted.
+
+    Memory does not grow with the rows, but by 24 bytes for each of two classes' rows, whose scores are sorted
+    for the area under the curve.
+    """
+
+    def task(block: RawBlock) -> Judged:
+        return _judged(model, block.X, block.y, block.s)
+
+    found = rows.map_reduce(task, run, reads=model.outputs.reads, features=True, cutting=PREDICTED)
+    return _told(model, found, weighted), found.strangers
+
+
+@dataclass(frozen=True, eq=False)
+class Judged(Sums):
+    """What is known of the answers for some rows."""
+
+    rows: int
+    weight: float
+    judged: Any  # what `Outputs.judge` says
+    sure: FloatArray  # `sureness_sums`
+    curve: list[tuple[IntArray, FloatArray, FloatArray]]  # of two classes: codes, decision values, weights
+    strangers: Counter[Any]  # labels that are none of the model's
+
+
+def _judged(model: KernelModel, X: Any, y: Any, s: FloatArray) -> Judged:
     outputs = model.outputs
-    targets = Labels.of(y) if outputs.reads == "labels" else np.asarray(y, np.float64).reshape(len(y), -1)
     Y = model.outputs_unchecked(X)
-    judged = outputs.judge(targets, outputs.answer(Y), s)
-    scores: dict[str, Any] = {"rows": len(y)}
-    if sample_weight is not None:
-        scores["weight"] = float(s.sum())
-    match judged:
+    curve: list[tuple[IntArray, FloatArray, FloatArray]] = []
+    strangers: Counter[Any] = Counter()
+    if isinstance(outputs, ClassOutputs):
+        codes = outputs.codes(y)
+        if len(outputs.classes) == 2:
+            curve = [(codes, Y[:, 0], s)]
+        strangers.update(y.values[y.codes[codes < 0]].tolist())
+        sure = sureness_sums(model, X, codes, s)
+    else:
+        sure = sureness_sums(model, X, y[:, 0], s)
+    return Judged(len(s), float(s.sum()), outputs.judge(y, outputs.answer(Y), s), sure, curve, strangers)
+
+
+def _told(model: KernelModel, found: Judged, weighted: bool) -> dict[str, Any]:
+    scores: dict[str, Any] = {"rows": found.rows}
+    if weighted:
+        scores["weight"] = found.weight
+    outputs = model.outputs
+    match found.judged:
         case ClassScores() if isinstance(outputs, ClassOutputs):
-            scores |= _class_scores(outputs, judged, whole=sample_weight is None)
+            scores |= _class_scores(outputs, found.judged, whole=not weighted)
             if len(outputs.classes) == 2:
-                scores |= _curves(outputs.codes(Labels.of(y)), Y[:, 0], s)
-            scores |= sureness(model, X, outputs.codes(Labels.of(y)), s)
+                codes, decision, s = (np.concatenate(parts) for parts in zip(*found.curve, strict=True))
+                scores |= _curves(codes, decision, s)
         case NumberScores():
-            r2 = judged.score if len(y) > 1 else None
-            scores |= {"rmse": judged.rmse, "mae": judged.mae, "r2": r2}
-            scores |= sureness(model, X, np.asarray(y, np.float64).reshape(len(y), -1)[:, 0], s)
+            r2 = found.judged.score if found.rows > 1 else None
+            scores |= {"rmse": found.judged.rmse, "mae": found.judged.mae, "r2": r2}
         case _:
-            scores["score"] = judged.score
-    return scores
+            scores["score"] = found.judged.score
+            return scores
+    return scores | sureness(model, found.sure)
 
 
 def _class_scores(outputs: ClassOutputs, judged: ClassScores, whole: bool) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from sleek._runtime.types import FloatArray
+from sleek._runtime.warn import warn
 from sleek.kernels.columns import ColumnMoments
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run
@@ -58,9 +58,7 @@ def warn_of_outlier_targets(
     if shares[worst] > OUTLIER_SHARE:
         place = extremes.places[worst]
         place = place[0].upper() + place[1:]
-        warnings.warn(
+        warn(
             f"{place}, {extremes.values[worst]:.6g}, makes up {100 * shares[worst]:.0f} % of the target's "
             "variance, and squared errors will follow it. Check it, clip it, or give it a small weight.",
-            UserWarning,
-            stacklevel=5,
         )

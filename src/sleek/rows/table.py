@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from sleek._runtime.types import AnyArray, FloatArray
+from sleek._runtime.warn import warn
 from sleek.outputs.labels import Labels
 from sleek.rows.checked import all_finite
 from sleek.tables.encoded import EncodedTable
@@ -119,7 +119,7 @@ def learn_table(
         raise TableError(f"There is no column to learn from.\n{listed}")
     left_out = [f"{sentence} It is left out." for sentence in learnt.left_out.values()]
     if left_out:
-        warnings.warn("\n".join(left_out), UserWarning, stacklevel=6)
+        warn("\n".join(left_out))
     estimator.column_notes_ = learnt.notes + left_out
     return learnt
 
@@ -153,7 +153,7 @@ def encoded_rows(inputs: Inputs, X: Any, names: Sequence[str] | None, n_columns:
         for note in column.notes(settled, values[column.name])
     ]
     if notes:
-        warnings.warn("\n".join(notes), UserWarning, stacklevel=5)
+        warn("\n".join(notes))
     return table
 
 
@@ -162,9 +162,7 @@ def filled(rows: AnyArray, fill: FloatArray) -> AnyArray:
     gaps = np.isnan(rows)
     if not gaps.any():
         return rows
-    warnings.warn(
+    warn(
         f"{int(gaps.sum()):,} missing values, of which training had none, are taken as the medians.",
-        UserWarning,
-        stacklevel=6,
     )
     return np.where(gaps, fill.astype(rows.dtype), rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.tables.calendar import calendar_part
 from sleek.tables.errors import TableError
 from sleek.tables.frames import values_of
 from sleek.tables.reading import as_days, as_numbers, as_words
+from sleek.tables.unusual import Unusual
 from sleek.tables.values import Values
 
 PARTS = ("days", "season", "weekday", "hour")
-YEAR = 365.2425  # days, on average
 TRUTHS = ("true", "True", "TRUE", "false", "False", "FALSE")
 
 
@@ -42,9 +44,18 @@ class Column(ABC):
     def features(self, settled: AnyArray) -> FloatArray:
         """The features (n, n_features) of settled values."""
 
+    @property
+    def fill_in_words(self) -> str | None:
+        """What a missing value is taken as; None if it is a word of its own."""
+        return None
+
+    def unusual(self, settled: AnyArray, values: Values) -> Unusual:
+        """What there is among values to predict that training had none of."""
+        return Unusual()
+
     def notes(self, settled: AnyArray, values: Values) -> list[str]:
         """What is strange about values to predict."""
-        return []
+        return self.unusual(settled, values).notes(self.name, self.fill_in_words)
 
     def encode(self, values: Any) -> FloatArray:
         """The features (n, n_features) of n values."""
@@ -85,8 +96,12 @@ class NumberColumn(Column):
     def features(self, settled: AnyArray) -> FloatArray:
         return _filled(settled.astype(np.float64), self.fill, self.indicator)[0]
 
-    def notes(self, settled: AnyArray, values: Values) -> list[str]:
-        return [] if self.fill is None else _note_gaps(self, settled, f"{self.fill:.6g}")
+    @property
+    def fill_in_words(self) -> str | None:
+        return None if self.fill is None else f"{self.fill:.6g}"
+
+    def unusual(self, settled: AnyArray, values: Values) -> Unusual:
+        return Unusual(0 if self.gaps or self.fill is None else gaps_in(settled))
 
 
 class WordColumn(Column):
@@ -125,23 +140,15 @@ class WordColumn(Column):
     def knows_gaps(self) -> bool:
         """Whether there were missing values in training."""
 
-    def notes(self, settled: AnyArray, values: Values) -> list[str]:
-        unknown, gaps = settled == len(self.levels), int((settled == len(self.levels) + 1).sum())
-        said = []
-        if gaps and not self.knows_gaps:
-            said = [f"column {self.name!r}: {gaps:,} missing values are no level that the model knows"]
-        if self.knows_others or not unknown.any():
-            return said
-        coded = as_words(values)
-        counts = np.bincount(coded.array[unknown], minlength=len(coded.values))
-        some = ", ".join(
-            repr(coded.values[code]) for code in np.argsort(-counts, kind="stable")[:3] if counts[code]
-        )
-        return [
-            *said,
-            f"column {self.name!r}: {int(unknown.sum()):,} rows hold what the model has never seen, such as "
-            f"{some}",
-        ]
+    def unusual(self, settled: AnyArray, values: Values) -> Unusual:
+        strange, gaps = settled == len(self.levels), int((settled == len(self.levels) + 1).sum())
+        known = self.knows_others or not strange.any()
+        words: Counter[str] = Counter()
+        if not known:
+            coded = as_words(values)
+            counts = np.bincount(coded.array[strange], minlength=len(coded.values)).tolist()
+            words.update({word: n for word, n in zip(coded.values, counts, strict=True) if n})
+        return Unusual(0 if self.knows_gaps else gaps, 0 if known else int(strange.sum()), words)
 
 
 @dataclass(frozen=True)
@@ -260,25 +267,12 @@ class DateColumn(Column):
         columns = [calendar_part(part, days) for part in self.parts]
         return np.stack([*columns, *([gaps.astype(np.float64)] if self.indicator else [])], axis=1)
 
-    def notes(self, settled: AnyArray, values: Values) -> list[str]:
-        return _note_gaps(self, settled, str(np.datetime64(int(np.floor(self.fill)), "D")))
+    @property
+    def fill_in_words(self) -> str | None:
+        return str(np.datetime64(int(np.floor(self.fill)), "D"))
 
-
-def calendar_part(part: str, days: FloatArray) -> FloatArray:
-    """A part of the calendar for days since 1970-01-01, which was a Thursday.
-
-    >>> calendar_part("weekday", np.array([0.5, 4.0])), calendar_part("hour", np.array([0.5]))
-    (array([3., 0.]), array([12.]))
-    """
-    whole = np.floor(days)
-    match part:
-        case "season":
-            return np.asarray(days - YEAR * np.floor(days / YEAR))
-        case "weekday":
-            return np.asarray(whole + 3.0 - 7.0 * np.floor((whole + 3.0) / 7.0))
-        case "hour":
-            return np.asarray(24.0 * (days - whole))
-    return days
+    def unusual(self, settled: AnyArray, values: Values) -> Unusual:
+        return Unusual(0 if self.gaps else gaps_in(settled))
 
 
 def _filled(numbers: FloatArray, fill: float | None, indicator: bool) -> tuple[FloatArray, AnyArray]:
@@ -291,9 +285,6 @@ def _filled(numbers: FloatArray, fill: float | None, indicator: bool) -> tuple[F
     return numbers[:, None], gaps
 
 
-def _note_gaps(column: NumberColumn | DateColumn, settled: AnyArray, fill: str) -> list[str]:
-    if column.gaps or settled.dtype.kind != "f":
-        return []
-    gaps = int(np.isnan(settled).sum())
-    said = f"column {column.name!r}: {gaps:,} missing values, of which training had none, are taken as {fill}"
-    return [said] if gaps else []
+def gaps_in(settled: AnyArray) -> int:
+    """How many of settled numbers are missing."""
+    return int(np.isnan(settled).sum()) if settled.dtype.kind == "f" else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,12 +28,14 @@ class Dialect:
     notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, head: bytes, source: str, quotes: bool) -> Dialect:
-        """From the first bytes of a file."""
-        encoding = _encoding(head, source)
+    def of(cls, head: bytes, source: str, quotes: bool, encoding: str | None = None) -> Dialect:
+        """From the first bytes of a file; None: an encoding that suits them."""
+        if not head.removeprefix(BOM_UTF8).strip():
+            raise TableError(f"{source} is empty: a line of column names and rows are needed.")
         notes = []
-        if encoding == "cp1252":
-            notes.append(western(source))
+        if encoding is None:
+            encoding = _encoding(head, source)
+            notes += [western(source)] if encoding == "cp1252" else []
         text = head.decode("utf-8-sig" if encoding == "utf-8" else encoding, errors="replace")
         delimiter = delimiter_of(text)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -69,13 +71,16 @@ class Dialect:
         """Whether numbers may have a decimal comma."""
         return self.delimiter != ","
 
+    def places(self, names: Sequence[str]) -> list[str]:
+        """Where columns of these names stand, as text: what pyarrow is told that they are called."""
+        return [str(self.header.index(name)) for name in names]
+
     def options(self) -> dict[str, Any]:
         """pyarrow's, for columns of text without a rule of gaps; those without a name are not read."""
         import pyarrow as pa
         import pyarrow.csv
 
-        places = [f"{place}" for place in range(len(self.header))]
-        wanted = [place for place, name in zip(places, self.header, strict=True) if name]
+        places, wanted = [f"{place}" for place in range(len(self.header))], self.places(self.names)
         return {
             "read_options": pa.csv.ReadOptions(
                 column_names=places,

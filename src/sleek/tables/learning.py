@@ -16,15 +16,15 @@ import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.tables import rules
+from sleek.tables.calendar import YEAR, calendar_part
 from sleek.tables.columns import (
     TRUTHS,
-    YEAR,
     CategoryColumn,
     Column,
     DateColumn,
     LevelColumn,
     NumberColumn,
-    calendar_part,
+    gaps_in,
 )
 from sleek.tables.crossfit import Judges, LevelSums
 from sleek.tables.errors import TableError, UselessColumnError
@@ -139,14 +139,14 @@ def _number(name: str, values: Values) -> NumberColumn:
     median = median_of(numbers)
     if np.isnan(median):
         raise UselessColumnError(no_value(name))
-    return NumberColumn(name, median, gaps=_gaps(numbers) > 0)
+    return NumberColumn(name, median, gaps=gaps_in(numbers) > 0)
 
 
 def _date(name: str, days: FloatArray, order: str) -> DateColumn:
     median = median_of(days)
     if np.isnan(median):
         raise UselessColumnError(no_value(name))
-    return DateColumn(name, ("days",), median, gaps=_gaps(days) > 0, order=order)
+    return DateColumn(name, ("days",), median, gaps=gaps_in(days) > 0, order=order)
 
 
 def median_of(numbers: AnyArray) -> float:
@@ -273,11 +273,11 @@ def _notes(column: Column, values: Values) -> list[str]:
     name = column.name
     match column:
         case NumberColumn(fill=fill, indicator=indicator) if fill is not None:
-            gaps = _gaps(column.settle(values))
+            gaps = gaps_in(column.settle(values))
             too = ", and told apart" if indicator else ""
             return [f"column {name!r}: {gaps:,} missing values are taken as {fill:.6g}{too}"] if gaps else []
         case DateColumn(indicator=indicator):
-            gaps = _gaps(column.settle(values))
+            gaps = gaps_in(column.settle(values))
             too = ", and told apart" if indicator else ""
             return [f"column {name!r}: {gaps:,} missing dates are taken as the median{too}"] if gaps else []
         case CategoryColumn(levels=levels, other=True):
@@ -289,10 +289,6 @@ def _notes(column: Column, values: Values) -> list[str]:
         case LevelColumn(levels=levels):
             return [f"column {name!r}: each of {len(levels):,} levels is a number learnt from the target"]
     return []
-
-
-def _gaps(settled: AnyArray) -> int:
-    return int(np.isnan(settled).sum()) if settled.dtype.kind == "f" else 0
 
 
 def no_value(name: str) -> str:

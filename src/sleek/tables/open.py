@@ -19,7 +19,7 @@ from sleek.tables.gaps import Gaps
 from sleek.tables.table import Table
 
 STDIN = "-"
-GZIP, PARQUET, ARROW = b"\x1f\x8b", b"PAR1", b"ARROW1"  # the first bytes of such files
+GZIP, PARQUET_MARK, ARROW = b"\x1f\x8b", b"PAR1", b"ARROW1"  # the first bytes of such files
 
 
 def read_table(path: str, missing: Collection[str] | None = None) -> Table:
@@ -38,7 +38,7 @@ def table_of(data: bytes, source: str, missing: Collection[str] | None = None) -
     need("pyarrow", None, "Reading tables")
     if not data[:LOOKED_AT].removeprefix(BOM_UTF8).strip():
         raise TableError(f"{source} is empty: a line of column names and rows are needed.")
-    if data.startswith((PARQUET, ARROW)) or data[:LOOKED_AT].lstrip().startswith(b"{"):
+    if data.startswith((PARQUET_MARK, ARROW)) or data[:LOOKED_AT].lstrip().startswith(b"{"):
         found = _typed(data, source)
         columns = {name: found.column(name) for name in _different(found.column_names, source)}
         return _checked(Table(source, columns, found.num_rows, False, lambda row: f"row {row + 1}"))
@@ -63,17 +63,32 @@ def _typed(data: bytes, source: str) -> Any:
     import pyarrow as pa
 
     try:
-        if data.startswith(PARQUET):
+        if data.startswith(PARQUET_MARK):
             import pyarrow.parquet
 
             return pa.parquet.read_table(pa.BufferReader(data))
         if data.startswith(ARROW):
             return pa.ipc.open_file(pa.BufferReader(data)).read_all()
-        import pyarrow.json
-
-        return pa.json.read_json(pa.BufferReader(data))
+        return parsed_json(data)
     except pa.ArrowException as error:
         raise TableError(f"{source} is damaged: {str(error).splitlines()[0]}.") from None
+
+
+def parsed_json(lines: bytes) -> Any:
+    """Lines of JSON as an Arrow table; what looks like a time stamp stays the text that it is.
+
+    >>> parsed_json(b'{"a": 1, "b": "2024-01-31"}').to_pylist()
+    [{'a': 1, 'b': '2024-01-31'}]
+    """
+    import pyarrow as pa
+    import pyarrow.json
+
+    found = pa.json.read_json(pa.BufferReader(lines))
+    times = [column.name for column in found.schema if pa.types.is_temporal(column.type)]
+    if not times:
+        return found
+    options = pa.json.ParseOptions(explicit_schema=pa.schema([(name, pa.string()) for name in times]))
+    return pa.json.read_json(pa.BufferReader(lines), parse_options=options).select(found.column_names)
 
 
 def _csv(data: bytes, source: str, gaps: Gaps) -> Table:

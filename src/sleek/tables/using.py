@@ -14,9 +14,8 @@ from sleek.tables.encoded import EncodedTable
 from sleek.tables.errors import TableError
 from sleek.tables.inputs import Inputs
 from sleek.tables.table import Table
+from sleek.tables.unusual import Unusual
 from sleek.tables.values import Numbers, Values
-
-COMMONEST = 3  # values in a note about those never seen
 
 
 def column_values(table: Table, names: Sequence[str], categories: Collection[str]) -> dict[str, Values]:
@@ -78,11 +77,12 @@ def note_unknown(name: str, values: Iterable[Any], known: Collection[Any]) -> li
     ["column 'colour': 2 rows hold what the model has never seen, such as 'pink'"]
     """
     learnt = set(known)
-    unknown = Counter(value for value in values if value not in learnt)
-    if not unknown:
-        return []
-    some = ", ".join(repr(value) for value, _ in unknown.most_common(COMMONEST))
-    return [f"column {name!r}: {unknown.total():,} rows hold what the model has never seen, such as {some}"]
+    return note_strangers(name, Counter(value for value in values if value not in learnt))
+
+
+def note_strangers(name: str, strangers: Counter[Any]) -> list[str]:
+    """The same for values that are counted."""
+    return Unusual(unknown=strangers.total(), words=strangers).notes(name, None)
 
 
 def _note_gaps(table: Table, name: str, fill: float | None, gaps: IntArray) -> list[str]:

@@ -1,32 +1,25 @@
-"""Batches of columns from files, one after the other, in bounded memory.
-
-A Parquet row group can be larger than memory, so it is decoded in batches and its bytes are fetched a piece
-of each column at a time; `pyarrow.dataset` would decode whole row groups.
-"""
+"""Batches of columns from files, one after the other, in bounded memory."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.rows.files.blocks import Chunk, Origin
 from sleek.rows.files.files import Files
+from sleek.rows.files.formats import Asked
 from sleek.rows.files.labels import arrow_labels
-from sleek.rows.files.layout import FileLayout, csv_input, csv_parsing, unreadable
-from sleek.tables.gaps import MISSING_WORDS
+from sleek.rows.files.layout import FileLayout, unreadable
 
 LEAST_ROWS, BATCH_ROWS = 2**11, 2**16
 BATCH_BYTES = 2**24  # of the columns of a batch, if that is fewer rows
-FETCH_BYTES = 2**17  # of a column of a Parquet file
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +63,7 @@ def kept_schema(source: Files, names: Sequence[str], *, raw: bool = False) -> An
     if source.is_csv:
         numbers = () if raw else source.features
         return pa.schema([(name, pa.float64() if name in numbers else pa.string()) for name in names])
-    schemas = [pa.parquet.read_schema(table.path) for table in source.tables]
+    schemas = [table.format.look(table.path, None)[0] for table in source.tables]
     return pa.schema([_common_field(name, source, schemas) for name in names])
 
 
@@ -102,9 +95,8 @@ def chunks(wanted: Wanted) -> Generator[Chunk, None, None]:
 
 
 def _batches(table: FileLayout, wanted: Wanted) -> Generator[Any, None, None]:
-    rows = int(np.clip(BATCH_BYTES // (8 * len(wanted.columns)), LEAST_ROWS, BATCH_ROWS))
     try:
-        batches = (_csv_batches if table.is_csv else _parquet_batches)(table, wanted, rows)
+        batches = table.format.batches(table, _asked(table, wanted))
         yield from (
             (_with_partition(batch, table, wanted) for batch in batches) if table.partition else batches
         )
@@ -114,9 +106,15 @@ def _batches(table: FileLayout, wanted: Wanted) -> Generator[Any, None, None]:
         raise ValueError(_reading_sentence(table, wanted, error)) from error
 
 
-def _stored(table: FileLayout, wanted: Wanted) -> list[str]:
-    """The columns that stand in the file itself; others are named by its folders."""
-    return [name for name in wanted.columns if name not in table.partition]
+def _asked(table: FileLayout, wanted: Wanted) -> Asked:
+    """What is read of the file itself; other columns are named by its folders."""
+    return Asked(
+        [name for name in wanted.columns if name not in table.partition],
+        int(np.clip(BATCH_BYTES // (8 * len(wanted.columns)), LEAST_ROWS, BATCH_ROWS)),
+        frozenset(wanted.as_text),
+        wanted.source.gaps,
+        wanted.threads,
+    )
 
 
 def _with_partition(batch: Any, table: FileLayout, wanted: Wanted) -> Any:
@@ -135,54 +133,21 @@ def _with_partition(batch: Any, table: FileLayout, wanted: Wanted) -> Any:
     return pa.RecordBatch.from_arrays([column(name) for name in wanted.columns], names=wanted.columns)
 
 
-def _parquet_batches(table: FileLayout, wanted: Wanted, rows: int) -> Iterator[Any]:
-    with pa.parquet.ParquetFile(table.path, pre_buffer=False, buffer_size=FETCH_BYTES) as file:
-        yield from file.iter_batches(rows, columns=_stored(table, wanted), use_threads=wanted.threads)
-
-
-def _csv_batches(table: FileLayout, wanted: Wanted, rows: int) -> Iterator[Any]:
-    with _open_csv(table, wanted, wanted.threads) as file:
-        for batch in file:
-            yield from (batch.slice(start, rows) for start in range(0, len(batch), rows))
-
-
-def _open_csv(table: FileLayout, wanted: Wanted, threads: bool) -> Any:
-    """The reader of a CSV file: what is not text is a number, whatever its first rows look like."""
-
-    def type_of(name: str) -> Any:
-        if name in wanted.as_text:
-            return pa.string()
-        return pa.bool_() if table.column(name).dtype == "bool" else pa.float64()
-
-    return pa.csv.open_csv(
-        csv_input(table.path),
-        read_options=pa.csv.ReadOptions(use_threads=threads),
-        parse_options=csv_parsing(table),
-        convert_options=pa.csv.ConvertOptions(
-            include_columns=_stored(table, wanted),
-            column_types={name: type_of(name) for name in _stored(table, wanted)},
-            null_values=sorted(MISSING_WORDS),
-            decimal_point="," if table.delimiter == ";" else ".",
-            strings_can_be_null=True,
-        ),
-    )
-
-
 def _reading_sentence(table: FileLayout, wanted: Wanted, error: Exception) -> str:
     """What went wrong in a file; a value that is not a number is looked up again, to name its line."""
     pattern = r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to \w+: invalid value '(.*)'"
     found = re.search(pattern, str(error), flags=re.DOTALL)
     if found is None:
-        return unreadable(table.path, error)
+        return unreadable(table.path, table.format.word, error)
     if found[2] is None:  # several threads do not count rows
         try:
-            with _open_csv(table, wanted, threads=False) as file:
-                for _ in file:
-                    pass
+            for _ in table.format.batches(table, replace(_asked(table, wanted), threads=False)):
+                pass
         except pa.ArrowException as again:
             found = re.search(pattern, str(again), flags=re.DOTALL) or found
     line = "a line" if found[2] is None else f"line {found[2]} (empty ones not counted)"
-    name, value = table.names[int(found[1])], found[3]
+    assert table.dialect is not None
+    name, value = table.dialect.header[int(found[1])], found[3]
     return (
         f"Column {name!r} of {table.path} must hold numbers, but {line} has {value!r}. "
         "Turn it into numbers or leave the column out."
@@ -191,13 +156,17 @@ def _reading_sentence(table: FileLayout, wanted: Wanted, error: Exception) -> st
 
 def _decoded(wanted: Wanted, origin: Origin, batch: Any) -> Chunk:
     """The batch's rows of positive weight: features and numbers as columns, and labels."""
-    s: FloatArray | None = None
+    files, s = wanted.source, None
+    if files.part is not None:
+        origin, batch, _ = _select(files.part.mask(origin.numbers()), origin, batch)
+    if files.drop_missing_targets:
+        origin, batch, _ = _select(_has_targets(wanted, batch), origin, batch)
     if wanted.weight is not None:
         s = _weights(wanted.weight, origin, batch)
         origin, batch, (s,) = _select(s > 0, origin, batch, s)
     labels = None
     if wanted.label is not None:
-        labels = arrow_labels(wanted.label, origin, batch.column(wanted.label), wanted.source.is_csv)
+        labels = arrow_labels(wanted.label, origin, batch.column(wanted.label), files.is_csv)
     return Chunk(
         origin=origin,
         X=[_floats(batch.column(name)) for name in wanted.features],
@@ -208,6 +177,17 @@ def _decoded(wanted: Wanted, origin: Origin, batch: Any) -> Chunk:
         batch=batch,
         kept=pa.Table.from_batches([batch]).select(wanted.kept.names).cast(wanted.kept),
     )
+
+
+def _has_targets(wanted: Wanted, batch: Any) -> AnyArray:
+    """Which rows have all targets that are read."""
+    found = np.ones(len(batch), dtype=bool)
+    for name in (*wanted.numbers, *([] if wanted.label is None else [wanted.label])):
+        column = batch.column(name)
+        found &= column.is_valid().to_numpy(zero_copy_only=False)
+        if name in wanted.numbers or pa.types.is_floating(column.type):
+            found &= ~np.isnan(_floats(column).astype(np.float64))
+    return found
 
 
 def _select(

@@ -13,7 +13,7 @@ from sleek._runtime.threads import Workers, read_ahead
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.labels import Labels
 from sleek.rows.checked import all_finite
-from sleek.rows.cutting import Cut
+from sleek.rows.cutting import Cut, Stretch
 from sleek.rows.raw import joined_words
 from sleek.rows.rows import Progress
 
@@ -70,6 +70,10 @@ class Chunk:
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    def targets(self, names: tuple[str, ...]) -> FloatArray:
+        """The targets of regression, (n, k), all of them finite."""
+        return ColumnBlock(0, [Stretch(self, 0, len(self))]).Y(names)
 
 
 class ColumnBlock(Cut[Chunk]):

@@ -20,10 +20,10 @@ from sleek.tables.columns import TRUTHS, Column, DateColumn, NumberColumn
 from sleek.tables.crossfit import LevelSums, folds_of
 from sleek.tables.errors import TableError, UselessColumnError
 from sleek.tables.frames import of_arrow
-from sleek.tables.gaps import Gaps
 from sleek.tables.inputs import Inputs
 from sleek.tables.learning import Learnt, category_of, chosen, groupings, has_choices, no_value
 from sleek.tables.reading import as_days, as_numbers, as_words, date_order, is_number
+from sleek.tables.unusual import Unusual
 from sleek.tables.values import Coded, Dates, Numbers, Values
 
 MOST_WORDS = 200_000  # different words of a column that are counted: with more it is free text
@@ -36,7 +36,7 @@ def values_in(batch: Any, name: str, files: Files, words: bool) -> Values:
         return of_arrow(name, column)
     from sleek.tables.text import read_text
 
-    return read_text(column, Gaps(), files.comma, words)
+    return read_text(column, files.gaps, files.comma, words)
 
 
 @dataclass
@@ -203,10 +203,10 @@ def learn_files(files: Files, reads: str, categories: Collection[str], found: Su
     return Learnt(Inputs(tuple(columns.values())), left_out, notes, by_fold)
 
 
-def targets_of_chunk(chunk: Chunk, labels: Any) -> FloatArray:
+def targets_of_chunk(chunk: Chunk, files: Files, labels: Any) -> FloatArray:
     """Targets as columns that means can be taken of."""
     if chunk.labels is None:
-        return np.stack([np.asarray(y, dtype=np.float64) for y in chunk.Y], axis=1)
+        return chunk.targets(files.targets)
     codes = np.searchsorted(labels, chunk.labels.values)[chunk.labels.codes]
     return np.asarray(
         codes[:, None] == np.arange(1 if len(labels) == 2 else 0, len(labels)), dtype=np.float64
@@ -222,7 +222,7 @@ def _sums(
     start = 0
     with closing(chunks(wanted_columns(files, reads, columns))) as passed:
         for chunk in passed:
-            T = targets_of_chunk(chunk, found.labels)
+            T = targets_of_chunk(chunk, files, found.labels)
             s = np.ones(len(chunk)) if chunk.s is None else chunk.s
             folds = folds_of(np.arange(start, start + len(chunk)))
             start += len(chunk)
@@ -254,15 +254,26 @@ def _raw_sums(folds: IntArray, codes: IntArray, size: int, T: FloatArray, s: Flo
 
 
 def encoded_chunk(
-    chunk: Chunk, files: Files, inputs: Inputs, by_fold: dict[str, FloatArray], start: int
+    chunk: Chunk,
+    files: Files,
+    inputs: Inputs,
+    by_fold: dict[str, FloatArray],
+    start: int,
+    unusual: dict[str, Unusual] | None = None,
 ) -> FloatArray:
-    """The features of a chunk's rows, of which the first has the number `start`."""
+    """The features of a chunk's rows, of which the first has the number `start`.
+
+    What is unusual about columns is added to what there is, if it is wanted.
+    """
     X = np.empty((len(chunk), len(inputs.feature_names)))
     folds = folds_of(np.arange(start, start + len(chunk))) if by_fold else None
     for column, place in zip(inputs.columns, inputs.places, strict=True):
         with located(chunk):
             words = not isinstance(column, NumberColumn)
-            settled = column.settle(values_in(chunk.batch, column.name, files, words))
+            values = values_in(chunk.batch, column.name, files, words)
+            settled = column.settle(values)
+        if unusual is not None:
+            unusual[column.name] = unusual.get(column.name, Unusual()) + column.unusual(settled, values)
         means = by_fold.get(column.name)
         X[:, place] = column.features(settled) if means is None else means[folds, settled]
     return X

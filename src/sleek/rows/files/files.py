@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -15,14 +16,16 @@ from sleek._runtime.sums import Sum
 from sleek._runtime.types import AnyArray, IntArray
 from sleek.rows.cutting import TARGETS, Cutting
 from sleek.rows.files.layout import FileLayout, inspect, list_files
+from sleek.rows.files.roles import Part, check_features, names_of, one_format, same_kind
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run
+from sleek.tables.gaps import Gaps
 from sleek.tables.inputs import Inputs
 
 
 @dataclass(frozen=True, eq=False)
 class Files(Rows):
-    """Rows of Parquet or CSV files, which need not fit into memory, to be fitted to or predicted like arrays.
+    """Rows of files, which need not fit into memory, to be fitted to or predicted like arrays.
 
     Making one looks at the files' columns; rows are read when a model is fitted or predicts, in batches of a
     few megabytes, and as often as they are needed. A sum over the rows is bit for bit that of the same rows
@@ -31,8 +34,10 @@ class Files(Rows):
     Parameters
     ----------
     path : str, path or list of these
-        A file that ends in .parquet, .pq, .csv or .csv.gz, a folder of such files, or a pattern with ``*``.
-        Rows are taken in the order of the list, and by file name within a folder or pattern.
+        A Parquet, CSV, Arrow (Feather) or JSON lines file, the text perhaps packed by gzip; a folder of
+        such files, by the endings .parquet, .pq, .arrow, .feather, .jsonl, .ndjson, .csv and .tsv; or a
+        pattern with ``*``. Rows are taken in the order of the list, and by file name within a folder or
+        pattern; folders called ``name=value`` are columns.
     target : str, list of str or None, default=None
         The column to predict, or several columns of numbers. Predicting needs none.
     columns : list of str or None, default=None
@@ -42,6 +47,12 @@ class Files(Rows):
         The column of row weights: a row of weight 2 counts as two rows, one of weight 0 is left out unread.
     categories : list of str or None, default=None
         Columns whose numbers are codes of categories.
+    missing : list of str or None, default=None
+        The words that mean a missing value in text, instead of the usual ones.
+    encoding : str or None, default=None
+        Of text; None: UTF-8 or UTF-16, or else Windows-1252, by the first bytes.
+    drop_missing_targets : bool, default=False
+        Whether rows without a target are left out of a fit, instead of refused.
 
     Attributes
     ----------
@@ -52,7 +63,7 @@ class Files(Rows):
     tables : tuple of FileLayout
         The files and their columns.
     n_rows : int or None
-        The number of rows, of zero weight or not; None for CSV files, which do not tell.
+        The number of rows, of zero weight or not; None for files that do not tell.
 
     Examples
     --------
@@ -69,22 +80,30 @@ class Files(Rows):
     columns: list[str] | None = None
     weight: str | None = None
     categories: list[str] | None = None
+    missing: list[str] | None = None
+    encoding: str | None = None
+    drop_missing_targets: bool = False
+    part: Part | None = field(default=None, repr=False)  # those of the rows that `split` chose
     tables: tuple[FileLayout, ...] = field(init=False, repr=False)
     features: tuple[str, ...] = field(init=False, repr=False)
     targets: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        need("pyarrow", None, "Reading Parquet and CSV files")
-        targets = _names("target", self.target, "the name of a column, a list of names or None")
-        weights = _names("weight", self.weight, "the name of a column or None")
+        need("pyarrow", None, "Reading files")
+        targets = names_of("target", self.target, "the name of a column, a list of names or None")
+        weights = names_of("weight", self.weight, "the name of a column or None")
         if len(weights) > 1:
             raise TypeError(f"`weight` must be the name of a column or None, got {self.weight!r}.")
         if set(targets) & set(weights):
             raise ValueError(f"The target {self.weight!r} must not be the weight too.")
-        tables = tuple(inspect(file) for file in list_files(self.path))
+        if isinstance(self.missing, str):
+            raise TypeError(f"`missing` must be a list of words, got {self.missing!r}.")
+        encoding = None if self.encoding is None else codecs.lookup(self.encoding).name
+        tables = tuple(inspect(file, encoding) for file in list_files(self.path))
+        one_format(tables)
         features = self._features(tables[0], {*targets, *weights})
         for name in (*targets, *weights, *(features if self.columns is not None else ())):
-            _same_kind(tables, name)
+            same_kind(tables, name)
         object.__setattr__(self, "tables", tables)
         object.__setattr__(self, "targets", targets)
         object.__setattr__(self, "features", features)
@@ -97,7 +116,7 @@ class Files(Rows):
             return features
         if isinstance(self.columns, str):
             raise TypeError(f"`columns` must be a list of names, got {self.columns!r}.")
-        features = _names("columns", self.columns, "a list of names")
+        features = names_of("columns", self.columns, "a list of names")
         if not features:
             raise ValueError("`columns` must name at least one feature, got an empty list.")
         for name in features:
@@ -126,11 +145,22 @@ class Files(Rows):
     @property
     def comma(self) -> bool:
         """Whether numbers in a CSV file may have a decimal comma."""
-        return self.tables[0].delimiter != ","
+        dialect = self.tables[0].dialect
+        return dialect is not None and dialect.comma
+
+    @property
+    def gaps(self) -> Gaps:
+        """Which words mean a missing value."""
+        return Gaps.of(self.missing)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is strange about the files."""
+        return [note for table in self.tables if table.dialect is not None for note in table.dialect.notes]
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows in the files, whatever their weight."""
+        """The number of rows in the files, whatever their weight; None if nobody knows."""
         counts = [table.n_rows for table in self.tables]
         return None if None in counts else sum(count for count in counts if count is not None)
 
@@ -162,7 +192,7 @@ class Files(Rows):
     def read_by(self, inputs: Inputs) -> Rows:
         from sleek.rows.files.tables import TableFiles
 
-        return TableFiles(self.with_features(inputs.names), inputs)
+        return TableFiles(self.with_features(inputs.names), inputs, new=True)
 
     def chunks(self, reads: str | None, features: bool) -> Generator[RawBlock, None, None]:
         from sleek.rows.files.passes import raw_blocks
@@ -188,7 +218,8 @@ class Files(Rows):
     def originals(self, numbers: IntArray, reads: str) -> tuple[IntArray, IntArray]:
         from sleek.rows.files.passes import own_numbers
 
-        own = numbers if self.weight is None else own_numbers(self, numbers)
+        everything = self.weight is None and self.part is None and not self.drop_missing_targets
+        own = numbers if everything else own_numbers(self, numbers, reads)
         return own, np.arange(len(numbers))
 
     def evaluations(self, function: Callable[..., AnyArray], run: Run) -> Generator[AnyArray, None, None]:
@@ -205,53 +236,28 @@ class Files(Rows):
         return write_predictions(self, function, path, keep=keep, run=run)
 
     def check_columns(self, reads: str | None) -> None:
-        """Features, and targets and weights if they are read, can be what they are read as.
+        """Features, and targets and weights if they are read, can be what they are read as."""
+        check_features(self, reads)
 
-        Every column must be of one kind in every file; what a CSV file has is seen when it is read.
+    def split(self, test_share: float = 0.2, random_state: int = 0) -> tuple[Files, Files]:
+        """The same files twice: the rows to learn from, and about `test_share` of all that are held out.
+
+        Which rows these are depends on their numbers and `random_state` alone.
+
+        >>> import pyarrow as pa, pyarrow.parquet as pq, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     pq.write_table(pa.table({"a": range(1000)}), f"{folder}/1.parquet")
+        ...     train, test = Files(folder).split(0.25)
+        ...     [sum(len(block) for block in part.chunks(None, True)) for part in (train, test)]
+        [750, 250]
         """
-        self.check_targets(reads)
-        for name in self.features:
-            self._check_number(name, "a feature", " or leave it out of `columns`")
-
-    def check_targets(self, reads: str | None) -> None:
-        """Targets and weights can be what they are read as."""
-        if reads == "labels":
-            self._check_label()
-        elif reads == "numbers":
-            self._check_targets()
-        if reads is not None and self.weight is not None:
-            self._check_number(self.weight, "the weight")
-        for name in self.features:
-            _same_kind(self.tables, name)
-
-    def _check_targets(self) -> None:
-        if not self.targets:
-            raise ValueError("A target column is needed here: Files(..., target=...), got None.")
-        for name in self.targets:
-            self._check_number(name, "a target of regression")
-
-    def _check_label(self) -> None:
-        if len(self.targets) != 1:
-            raise ValueError(
-                f"A classifier needs one target column: Files(..., target=...), got {self.target!r}."
-            )
-        (name,) = self.targets
-        for table in self.tables:
-            column = table.column(name)
-            if column.dtype is None and not table.is_csv:
-                raise ValueError(
-                    f"Column {name!r} of {table.path} must hold numbers or text to be class labels, "
-                    f"but is of type {column.type}."
-                )
-
-    def _check_number(self, name: str, role: str, otherwise: str = "") -> None:
-        for table in self.tables:
-            column = table.column(name)
-            if not column.is_number and not table.is_csv:
-                raise ValueError(
-                    f"Column {name!r} of {table.path} must hold numbers to be {role}, but is of type "
-                    f"{column.type}. Turn it into numbers{otherwise}."
-                )
+        if not 0.0 < test_share < 1.0:
+            raise ValueError(f"`test_share` must be between 0 and 1, got {test_share!r}.")
+        if self.part is not None:
+            raise ValueError("These are some of the rows already: split all of them once.")
+        parts = (Part(random_state, test_share, 1.0), Part(random_state, 0.0, test_share))
+        train, test = (replace(self, part=part) for part in parts)
+        return train, test
 
     def _no_rows(self) -> str:
         if self.weight is None or self.n_rows == 0:
@@ -268,31 +274,3 @@ class Files(Rows):
         weight = "" if self.weight is None else f", weight {self.weight!r}"
         features = f"{len(self.features)} feature" + ("s" if len(self.features) > 1 else "")
         return f"Files({files}{rows}, {features}{target}{weight})"
-
-
-def _names(argument: str, value: Any, rule: str) -> tuple[str, ...]:
-    """None, one name or several, as a tuple of different names."""
-    if value is None:
-        return ()
-    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (value,)
-    if not all(isinstance(name, str) for name in names):
-        raise TypeError(f"`{argument}` must be {rule}, got {value!r}.")
-    if len(set(names)) < len(names):
-        raise ValueError(f"`{argument}` must name every column once, got {value!r}.")
-    return names
-
-
-def _same_kind(tables: tuple[FileLayout, ...], name: str) -> None:
-    """The column is in every file, and either numbers everywhere or text everywhere."""
-    first = tables[0].column(name)
-    for table in tables[1:]:
-        if name not in table.columns:
-            raise ValueError(
-                f"Column {name!r} must be in every file: it is in {tables[0].path}, but not in {table.path}."
-            )
-        column = table.column(name)
-        if not table.is_csv and column.kind != first.kind and "null" not in (column.kind, first.kind):
-            raise ValueError(
-                f"Column {name!r} must be of one kind in every file: it is {first.type} in {tables[0].path}, "
-                f"but {column.type} in {table.path}."
-            )

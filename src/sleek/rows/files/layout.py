@@ -9,16 +9,16 @@ from functools import cached_property
 from glob import glob, has_magic
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import numpy as np
 
-from sleek.tables.dialect import LOOKED_AT, delimiter_of
-from sleek.tables.gaps import MISSING_WORDS
+from sleek.tables.dialect import Dialect
 
-PARQUET = (".parquet", ".pq")
-CSV = (".csv", ".csv.gz")
+if TYPE_CHECKING:
+    from sleek.rows.files.formats import Format
+
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the name of a folder of rows without a value
 
 
@@ -47,19 +47,25 @@ class ColumnType:
 
 @dataclass(frozen=True, eq=False)
 class FileLayout:
-    """A file, its columns in order, and how many rows it has (None: a CSV file does not tell)."""
+    """A file, its columns in order, and how many rows it has (None: only Parquet files tell)."""
 
     path: str
     columns: dict[str, ColumnType]
     names: tuple[str, ...]  # of the columns; one may stand there more than once
     index: frozenset[str]  # columns that pandas wrote down as the index of its frame
     n_rows: int | None
-    delimiter: str = ","
+    format: Format
+    dialect: Dialect | None = None  # of text
     partition: dict[str, float | str | None] = field(default_factory=dict)  # columns that its folders name
 
     @property
     def is_csv(self) -> bool:
-        return self.path.lower().endswith(CSV)
+        return self.dialect is not None
+
+    @property
+    def truths(self) -> frozenset[str]:
+        """Columns of truth values."""
+        return frozenset(name for name, column in self.columns.items() if column.dtype == "bool")
 
     @cached_property
     def repeated(self) -> frozenset[str]:
@@ -96,12 +102,6 @@ def list_files(path: Any) -> tuple[str, ...]:
         raise ValueError(
             f"Every file must be named once, but {twice[0]} is named {files.count(twice[0])} times."
         )
-    if len({file.lower().endswith(CSV) for file in files}) > 1:
-        csv = next(file for file in files if file.lower().endswith(CSV))
-        parquet = next(file for file in files if not file.lower().endswith(CSV))
-        raise ValueError(
-            f"Files must be all Parquet or all CSV, got {parquet} and {csv}. Name the files of one kind."
-        )
     return tuple(files)
 
 
@@ -112,12 +112,12 @@ def _files_of(entry: Any) -> list[str]:
     if path.is_dir():
         return _files_in(path)
     if path.exists():
-        return [check_suffix(str(path))]
+        return [str(path)]
     if has_magic(str(path)):
         matches = [match for match in sorted(glob(str(path), recursive=True)) if not Path(match).is_dir()]
         if not matches:
             raise FileNotFoundError(f"No file matches the pattern {str(path)!r}.")
-        return [check_suffix(match) for match in matches]
+        return matches
     raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
 
 
@@ -126,34 +126,35 @@ def _files_in(folder: Path) -> list[str]:
         return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
 
     found = (file for file in folder.rglob("*") if file.is_file() and not hidden(file))
-    files = sorted(str(file) for file in found if file.name.lower().endswith(PARQUET + CSV))
+    from sleek.rows.files.formats import ENDINGS
+
+    files = sorted(str(file) for file in found if file.name.lower().endswith(ENDINGS))
     if not files:
-        raise FileNotFoundError(f"There is no {_suffixes()} file in the folder {str(folder)!r}.")
+        raise FileNotFoundError(f"There is no {suffixes(ENDINGS)} file in the folder {str(folder)!r}.")
     return files
 
 
-def check_suffix(file: str) -> str:
-    """The name of a file whose kind is known by its end."""
-    if not file.lower().endswith(PARQUET + CSV):
-        raise ValueError(f"A file of rows must end in {_suffixes()}, got {file}.")
-    return file
+def suffixes(endings: tuple[str, ...]) -> str:
+    """Endings of names in words.
+
+    >>> suffixes((".a", ".b", ".c"))
+    '.a, .b or .c'
+    """
+    return ", ".join(endings[:-1]) + " or " + endings[-1]
 
 
-def _suffixes() -> str:
-    *first, last = PARQUET + CSV
-    return ", ".join(first) + " or " + last
-
-
-def inspect(path: str) -> FileLayout:
+def inspect(path: str, encoding: str | None = None) -> FileLayout:
     """Read what a file says of its columns: a Parquet footer, or the first block of a CSV file."""
     import pyarrow as pa
 
+    from sleek.rows.files.formats import format_of
+
+    kind = None
     try:
-        is_csv = path.lower().endswith(CSV)
-        delimiter = sniffed(path) if is_csv else ","
-        schema, n_rows = _csv_schema(path, delimiter) if is_csv else _parquet_schema(path)
+        kind = format_of(path)
+        schema, n_rows, dialect = kind.look(path, encoding)
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(unreadable(path, error)) from error
+        raise ValueError(unreadable(path, "a table" if kind is None else kind.word, error)) from error
     index = (schema.pandas_metadata or {}).get("index_columns", [])
     partition = {name: value for name, value in partition_of(path).items() if name not in schema.names}
     return FileLayout(
@@ -163,7 +164,8 @@ def inspect(path: str) -> FileLayout:
         (*schema.names, *partition),
         frozenset(name for name in index if isinstance(name, str)),
         n_rows,
-        delimiter,
+        kind,
+        dialect,
         partition,
     )
 
@@ -196,49 +198,13 @@ def _partition_type(value: float | str | None) -> ColumnType:
     return ColumnType("double", "float64") if isinstance(value, float) else ColumnType("string", "object")
 
 
-def unreadable(path: str, error: Exception) -> str:
+def unreadable(path: str, word: str, error: Exception) -> str:
     """The sentence for a file that pyarrow cannot read."""
-    kind = "CSV" if path.lower().endswith(CSV) else "Parquet"
     reason = " ".join(str(error).split()).rstrip(". ")
-    return f"{path} cannot be read as a {kind} file: {reason}. Is it complete?"
-
-
-def _parquet_schema(path: str) -> tuple[Any, int | None]:
-    from pyarrow.parquet import ParquetFile
-
-    with ParquetFile(path) as file:
-        return file.schema_arrow, int(file.metadata.num_rows)
-
-
-def _csv_schema(path: str, delimiter: str) -> tuple[Any, int | None]:
-    from pyarrow.csv import ConvertOptions, ParseOptions, open_csv
-
-    options = ConvertOptions(
-        null_values=sorted(MISSING_WORDS), decimal_point="," if delimiter == ";" else "."
-    )
-    parsing = ParseOptions(delimiter=delimiter)
-    with open_csv(csv_input(path), convert_options=options, parse_options=parsing) as file:
-        return file.schema, None
-
-
-def sniffed(path: str) -> str:
-    """The delimiter of a CSV file."""
-    with csv_input(path) as file:
-        return delimiter_of(file.read(LOOKED_AT).decode("utf-8-sig", errors="replace"))
-
-
-def csv_parsing(table: FileLayout) -> Any:
-    """pyarrow's options for a file's delimiter."""
-    from pyarrow.csv import ParseOptions
-
-    return ParseOptions(delimiter=table.delimiter)
-
-
-def csv_input(path: str) -> Any:
-    """The bytes of a CSV file, uncompressed."""
-    from pyarrow import input_stream
-
-    return input_stream(path, compression="gzip" if path.lower().endswith(".gz") else None)
+    said = f"{path} cannot be read as {word if word.startswith('a ') else f'a {word} file'}: {reason}."
+    if "UTF8" in reason:
+        return f"{said} Name its encoding: Files(…, encoding='cp1252')."
+    return f"{said} Is it complete?"
 
 
 def _dtype(type_: Any) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 from sleek._runtime.sums import Sum
@@ -70,9 +71,11 @@ def map_reduce(
         return cutting.added_up(results)
 
 
-def own_numbers(files: Files, numbers: IntArray) -> IntArray:
-    """The numbers among all rows of those that have these, sorted, among the rows of positive weight."""
-    with closing(chunks(Wanted(files, weight=files.weight))) as found:
+def own_numbers(files: Files, numbers: IntArray, reads: str) -> IntArray:
+    """The numbers among all rows of those that have these, sorted, among the rows that count."""
+    targets = reads if files.drop_missing_targets else None
+    wanted = replace(_wanted(files, targets, False), weight=files.weight)
+    with closing(chunks(wanted)) as found:
         return picked(numbers, (chunk.numbers for chunk in found))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -13,11 +12,13 @@ import numpy as np
 
 from sleek._runtime.threads import single_threaded_blas
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek._runtime.warn import warn
 from sleek.outputs.labels import Labels
 from sleek.rows.arrays import ArrayRows
 from sleek.rows.files.batches import Wanted, chunks, kept_schema
 from sleek.rows.files.columns import encoded_chunk, is_plain, learn_files, survey, values_in, wanted_columns
 from sleek.rows.files.files import Files
+from sleek.rows.files.roles import check_targets
 from sleek.rows.raw import RawBlock, joined_words
 from sleek.rows.rows import Rows, Run
 from sleek.tables import rules
@@ -25,6 +26,7 @@ from sleek.tables.encoded import EncodedTable
 from sleek.tables.errors import TableError
 from sleek.tables.inputs import Inputs
 from sleek.tables.learning import Learnt, learn_columns
+from sleek.tables.unusual import Unusual
 from sleek.tables.values import Coded, Dates, Numbers, Values
 
 
@@ -35,6 +37,7 @@ class TableFiles(Rows):
     files: Files
     columns: Inputs
     by_fold: dict[str, FloatArray] = field(default_factory=dict)
+    new: bool = False  # rows to predict, which may hold what training had none of
 
     @property
     def inputs(self) -> Inputs:
@@ -55,15 +58,29 @@ class TableFiles(Rows):
     def chunks(self, reads: str | None, features: bool) -> Generator[RawBlock, None, None]:
         files, start = self.files, 0
         wanted = wanted_columns(files, reads, self.columns.names if features else ())
+        unusual: dict[str, Unusual] | None = {} if features and self.new else None
         with closing(chunks(wanted)) as found:
             for chunk in found:
-                X = encoded_chunk(chunk, files, self.columns, self.by_fold, start) if features else None
+                X = None
+                if features:
+                    X = encoded_chunk(chunk, files, self.columns, self.by_fold, start, unusual)
                 y: Any = chunk.labels
                 if reads == "numbers":
-                    y = np.stack([np.asarray(column, dtype=np.float64) for column in chunk.Y], axis=1)
+                    y = chunk.targets(files.targets)
                 origin = chunk.origin
                 yield RawBlock(X, y, chunk.s, lambda row, origin=origin: origin.where([row]))  # type: ignore[misc]
                 start += len(chunk)
+        self._tell(unusual)
+
+    def _tell(self, unusual: dict[str, Unusual] | None) -> None:
+        """A warning that counts what training had none of."""
+        notes = [
+            f"{note[0].upper()}{note[1:]}."
+            for column in self.columns.columns
+            for note in (unusual or {}).get(column.name, Unusual()).notes(column.name, column.fill_in_words)
+        ]
+        if notes:
+            warn("\n".join(notes))
 
     def originals(self, numbers: IntArray, reads: str) -> tuple[IntArray, IntArray]:
         return self.files.originals(numbers, reads)
@@ -83,31 +100,34 @@ class TableFiles(Rows):
         self, function: Callable[..., AnyArray], keep: Sequence[str]
     ) -> Generator[tuple[AnyArray, Any], None, None]:
         wanted = Wanted(self.files, raw=self.columns.names, kept=kept_schema(self.files, keep, raw=True))
+        unusual: dict[str, Unusual] = {}
         with closing(chunks(wanted)) as found:
             for chunk in found:
-                yield function(encoded_chunk(chunk, self.files, self.columns, {}, 0)), chunk.kept
+                X = encoded_chunk(chunk, self.files, self.columns, {}, 0, unusual)
+                yield function(X), chunk.kept
+        self._tell(unusual)
 
 
 def learnt_rows(estimator: Any, files: Files, reads: str, categories: Sequence[str]) -> Rows:
     """Files as rows to learn from: as they are if all columns are numbers without a gap."""
-    files.check_targets(reads)
+    check_targets(files, reads)
     found = survey(files, reads, categories)
     if is_plain(found.seen) and not categories and not (files.is_csv and files.comma):
         return files
     if found.n_rows <= rules.SORTED_ROWS:
         return _in_memory(estimator, files, reads, categories, found.words)
     learnt = learn_files(files, reads, categories, found)
-    _tell(estimator, learnt)
+    _tell(estimator, learnt, files.notes)
     return TableFiles(files, learnt.inputs, learnt.by_fold)
 
 
-def _tell(estimator: Any, learnt: Learnt) -> None:
+def _tell(estimator: Any, learnt: Learnt, notes: list[str]) -> None:
     if not learnt.inputs.columns:
         raise TableError("\n".join(["There is no column to learn from.", *learnt.left_out.values()]))
     left_out = [f"{sentence} It is left out." for sentence in learnt.left_out.values()]
     if left_out:
-        warnings.warn("\n".join(left_out), UserWarning, stacklevel=7)
-    estimator.column_notes_ = learnt.notes + left_out
+        warn("\n".join(left_out))
+    estimator.column_notes_ = [*notes, *learnt.notes, *left_out]
 
 
 def _in_memory(
@@ -121,7 +141,7 @@ def _in_memory(
         for chunk in found:
             for name, column in parts.items():
                 column.append(values_in(chunk.batch, name, files, name in words))
-            y.append(chunk.labels if reads == "labels" else np.stack(chunk.Y, axis=1).astype(np.float64))
+            y.append(chunk.labels if reads == "labels" else chunk.targets(files.targets))
             s.append(np.ones(len(chunk)) if chunk.s is None else chunk.s)
             numbers.append(chunk.numbers)
             origin = chunk.origin
@@ -133,7 +153,7 @@ def _in_memory(
     from sleek.rows.table import targets_of
 
     learnt = learn_columns(columns, categories, targets_of(targets), weights)
-    _tell(estimator, learnt)
+    _tell(estimator, learnt, files.notes)
     table = EncodedTable.of(learnt.inputs, columns, learnt.by_fold, learnt.folds)
     names, place = learnt.inputs.feature_names, joined_words(where, sizes)
     return ArrayRows(table, targets, weights, names, files.flat_targets, place, np.concatenate(numbers))

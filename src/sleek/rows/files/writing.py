@@ -11,11 +11,12 @@ from typing import Any
 from sleek._runtime.atomic import appears_when_complete
 from sleek._runtime.types import AnyArray
 from sleek.rows.files.files import Files
-from sleek.rows.files.layout import CSV, check_suffix
+from sleek.rows.files.layout import suffixes
 from sleek.rows.files.passes import predictions
 from sleek.rows.rows import Run
 
 PREDICTION = "prediction"
+PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".csv.gz", ".tsv")
 GROUP_ROWS = 2**17  # written at a time, as a row group of a Parquet file
 
 
@@ -39,7 +40,7 @@ def write_predictions(
         Features (n, d) to predictions (n,), or (n, k) for several targets; or to a dictionary of them, under
         "", and of further columns, under what their names end in.
     path : str or path
-        Ends in .parquet, .pq, .csv or .csv.gz.
+        Ends in .parquet, .pq, .csv, .csv.gz or .tsv.
     keep : list of str
         Columns of the source to copy. Those of a CSV file are copied as text.
     run : Run
@@ -87,7 +88,8 @@ def write_pairs(
 
 
 def _check_output(source: Files, target: Path, keep: Sequence[str]) -> None:
-    check_suffix(str(target))
+    if not target.name.lower().endswith(PARQUET + TEXT):
+        raise ValueError(f"A file of predictions must end in {suffixes(PARQUET + TEXT)}, got {target}.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {str(target.parent)!r} to write {target.name!r} to.")
     if target.exists() and any(target.samefile(table.path) for table in source.tables):
@@ -115,7 +117,8 @@ class _Writer:
     def __init__(self, path: Path, name: str) -> None:
         from pyarrow import output_stream
 
-        self.csv = name.lower().endswith(CSV)
+        self.text = name.lower().endswith(TEXT)
+        self.delimiter = "\t" if name.lower().endswith(".tsv") else ","
         self.stream = output_stream(path, compression="gzip" if name.lower().endswith(".gz") else None)
         self.waiting: list[Any] = []
         self.writer: Any = None
@@ -140,11 +143,11 @@ class _Writer:
 
     def _opened(self, schema: Any) -> Any:
         from pyarrow import types
-        from pyarrow.csv import CSVWriter
+        from pyarrow.csv import CSVWriter, WriteOptions
         from pyarrow.parquet import ParquetWriter
 
-        if self.csv:
-            return CSVWriter(self.stream, schema)
+        if self.text:
+            return CSVWriter(self.stream, schema, write_options=WriteOptions(delimiter=self.delimiter))
         # a dictionary of floats that are all different would only take memory
         repeated = [field.name for field in schema if not types.is_floating(field.type)]
         return ParquetWriter(self.stream, schema, use_dictionary=repeated)
