@@ -40,7 +40,7 @@ class Dialect:
         delimiter = delimiter_of(text)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         try:
-            header = [name.strip() for name in next(row for row in reader if row)]
+            header = _trimmed(next(row for row in reader if row))
         except csv.Error as error:
             raise TableError(f"{source}, line {reader.line_num}: {error}.") from None
         return cls(source, delimiter, tuple(header), reader.line_num, quotes, encoding, notes).checked()
@@ -119,6 +119,17 @@ class Dialect:
 def western(source: str) -> str:
     """The note about a file of an encoding that is guessed."""
     return f"{source} is not UTF-8: it is read as Windows-1252 (Western European)"
+
+
+def _trimmed(names: list[str]) -> list[str]:
+    """Names without spaces around them, unless these are all there is, or tell two of them apart.
+
+    >>> _trimmed(["a", " b", "", " "]), _trimmed(["a", "a "])
+    (['a', 'b', '', ' '], ['a', 'a '])
+    """
+    trimmed = [name.strip() or name for name in names]
+    told_apart = len(set(names)) - len(set(trimmed)) > 0
+    return names if told_apart and len(set(names)) == len(names) else trimmed
 
 
 def _encoding(head: bytes, source: str) -> str:
