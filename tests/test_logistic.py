@@ -1,5 +1,7 @@
 """The logistic loss: values against an oracle, gradients against differences, and what refining does."""
 
+import pickle
+
 import numpy as np
 import pytest
 from made_sources import class_source, sample_of
@@ -12,6 +14,8 @@ from sleek.bases.expansion import Expansion
 from sleek.closed_form.least_squares import both_moments
 from sleek.closed_form.leave_one_out import Trained, fixed_units_loo
 from sleek.closed_form.penalty import Penalty
+from sleek.datasets import make_ripley
+from sleek.model.saving import dumps
 from sleek.outputs import ClassOutputs
 from sleek.outputs.loss import LOGISTIC
 from sleek.trainers.base import Problem, Reached
@@ -230,3 +234,12 @@ def test_weights_are_solved_on_all_rows_of_large_data():
     slope = model.model_.expansion.features(X).T @ (p - y) + model.unit_weights_[0] / model.C_
     assert np.abs(slope).max() < 1e-3 * len(X)
     assert abs((p - y).mean()) < 1e-3
+
+
+def test_a_model_that_was_pickled_is_saved_with_its_own_loss():
+    X, y = make_ripley(150, random_state=0)
+    for loss in ("squared", "logistic"):
+        fitted = LowRankLSSVC(2, basis="gaussian_rbf", C=1.0, shape=0.5, loss=loss, random_state=0).fit(X, y)
+        model = pickle.loads(pickle.dumps(fitted)).model_
+        assert dumps(model) == dumps(fitted.model_)
+        assert repr(model.outputs.describe()) == repr(fitted.model_.outputs.describe())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,47 +16,9 @@ from sleek._runtime.json_values import check_keys, labels_from_json, labels_to_j
 from sleek._runtime.sums import Sums
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.base import Outputs
+from sleek.outputs.class_survey import ClassSurvey, sums_of
 from sleek.outputs.labels import Labels, positions, read_labels
 from sleek.outputs.loss import LOGISTIC, SQUARED, Loss
-
-MOST_CLASSES = 10_000
-
-
-@dataclass(frozen=True, eq=False)
-class ClassSurvey:
-    """The different labels of some rows, sorted, and how many rows of what weight have each of them."""
-
-    labels: AnyArray  # (n_labels,)
-    weights: FloatArray  # (n_labels,)
-    counts: FloatArray  # (n_labels,)
-    untyped: bool = False
-
-    @classmethod
-    def grouped(
-        cls, labels: AnyArray, weights: FloatArray, counts: FloatArray, untyped: bool = False
-    ) -> ClassSurvey:
-        """The sums over equal labels."""
-        different, group = np.unique(labels, return_inverse=True)
-        if len(different) > MOST_CLASSES:
-            raise ValueError(
-                f"A classifier takes at most {MOST_CLASSES} classes, but the target has more "
-                "different values. Is it another column, or a number for LowRankLSSVR?"
-            )
-        size = len(different)
-        return cls(different, _sums(group, weights, size), _sums(group, counts, size), untyped)
-
-    def __add__(self, other: ClassSurvey) -> ClassSurvey:
-        return ClassSurvey.grouped(
-            np.concatenate([self.labels, other.labels]),
-            np.concatenate([self.weights, other.weights]),
-            np.concatenate([self.counts, other.counts]),
-            self.untyped,
-        )
-
-
-def _sums(groups: IntArray, values: FloatArray, size: int) -> FloatArray:
-    """Σ values over each of `size` groups."""
-    return np.bincount(groups, values, size).astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +58,25 @@ class ClassOutputs(Outputs):
 
     @classmethod
     def survey(cls, y: Labels, s: FloatArray) -> ClassSurvey:
-        weights, counts = (_sums(y.codes, values, len(y.values)) for values in (s, np.ones(len(s))))
+        weights, counts = (sums_of(y.codes, values, len(y.values)) for values in (s, np.ones(len(s))))
         seen = counts > 0  # labels may be those of more rows
         return ClassSurvey.grouped(y.values[seen], weights[seen], counts[seen], y.untyped)
 
     @classmethod
     def learn(
-        cls, survey: ClassSurvey, flat: bool, class_weight: Mapping[Any, float] | str | None = None
+        cls,
+        survey: ClassSurvey,
+        flat: bool,
+        class_weight: Mapping[Any, float] | str | None = None,
+        classes: Any = None,
     ) -> Self:
+        """`classes` are all there will ever be, some of which may have no rows yet."""
         if survey.untyped:  # "1" and "01" may be the same number
             survey = ClassSurvey.grouped(read_labels(survey.labels), survey.weights, survey.counts)
         check_discrete(survey.labels)
         check_classes(survey.labels)
+        if classes is not None:
+            survey = survey.among(classes)
         factors = class_factors(class_weight, survey.labels, survey.weights)
         mean = (
             1.0
@@ -129,12 +99,24 @@ class ClassOutputs(Outputs):
 
     def codes(self, y: Labels) -> IntArray:
         """The place of each row's label among the classes, -1 for one that is none."""
+        if y.values is self.classes:
+            return y.codes
         return positions(y.values, self.classes)[y.codes]
 
     def encode(self, y: Labels) -> FloatArray:
-        codes = self._known_codes(y)
+        T: FloatArray = self._table[self._known_codes(y)]
+        return T
+
+    @cached_property
+    def places(self) -> dict[Any, int]:
+        """The place of every label among the classes."""
+        return {label: code for code, label in enumerate(self.classes.tolist())}
+
+    @cached_property
+    def _table(self) -> FloatArray:
+        """(n_classes, k): the codes of every class."""
         columns = np.arange(len(self.classes)) if len(self.classes) > 2 else np.ones(1)
-        return np.where(codes[:, None] == columns, 1.0, -1.0)
+        return np.where(np.arange(len(self.classes))[:, None] == columns, 1.0, -1.0)
 
     def importance(self, y: Labels) -> FloatArray | None:
         return None if self.factors is None else self.factors[self._known_codes(y)]
@@ -176,7 +158,7 @@ class ClassOutputs(Outputs):
         The squared error alone prefers models that are too smooth at the boundary, mistakes alone are too
         coarse to tell settings apart on a few hundred rows. Log-odds are judged by the ±1 to expect of them.
         """
-        if self.loss is LOGISTIC:
+        if not self.loss.quadratic:
             Y = 2.0 * LOGISTIC.probabilities(Y) - 1.0
         squared: FloatArray = np.sum((T - Y) ** 2, axis=1)
         return 0.5 * np.minimum(squared, 4.0) + self.row_errors(T, Y)
@@ -191,7 +173,7 @@ class ClassOutputs(Outputs):
         order, size = np.argsort(self.classes), len(self.classes)
         actual, said = self.codes(y), order[np.searchsorted(self.classes, answers, sorter=order)]
         actual = np.where(actual < 0, size, actual)
-        counts = _sums(actual * size + said, s, (size + 1) * size)
+        counts = sums_of(actual * size + said, s, (size + 1) * size)
         return ClassScores(counts.reshape(size + 1, size))
 
     def answer(self, Y: FloatArray) -> AnyArray:
@@ -208,7 +190,7 @@ class ClassOutputs(Outputs):
         return tuple(f"for {word}" for word in self.words)
 
     def describe(self) -> str:
-        outputs = " by log-odds" if self.loss is LOGISTIC else ""
+        outputs = "" if self.loss.quadratic else " by log-odds"
         return f"one of {len(self.classes)} classes{outputs}"
 
     def rule(self, target: str, total: str, b: FloatArray) -> str:
@@ -220,7 +202,7 @@ class ClassOutputs(Outputs):
 
     def to_json(self) -> dict[str, Any]:
         block = labels_to_json(self.classes)
-        return block if self.loss is SQUARED else {**block, "loss": "logistic"}
+        return block if self.loss.quadratic else {**block, "loss": "logistic"}
 
     @classmethod
     def from_json(cls, block: Mapping[str, Any], n_outputs: int) -> Self:
@@ -277,6 +259,11 @@ def class_factors(
     if class_weight is None:
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
+        if not weights.all():
+            raise ValueError(
+                "class_weight='balanced' needs rows of every class in the first call: give weights by class, "
+                "or more rows."
+            )
         return np.asarray(weights.sum() / (len(classes) * weights))
     wanted = dict(class_weight) if isinstance(class_weight, Mapping) else class_weight
     factors = np.asarray(compute_class_weight(wanted, classes=classes, y=classes), dtype=np.float64)
