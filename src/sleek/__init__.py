@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sleek.estimators.dense import LSSVR as LSSVR
     from sleek.estimators.low_rank import LowRankLSSVC as LowRankLSSVC
     from sleek.estimators.low_rank import LowRankLSSVR as LowRankLSSVR
+    from sleek.estimators.merging import merge as merge
     from sleek.model.explanation import Explanation as Explanation
     from sleek.model.kernel_model import KernelModel as KernelModel
     from sleek.model.saving import load as load
@@ -89,6 +90,7 @@ _MODULES = {
     "Units": "bases.units",
     "VariableProjection": "trainers.varpro",
     "load": "model.saving",
+    "merge": "estimators.merging",
 }
 _ROOMS = ("export", "plots")
 __all__ = sorted([*_MODULES, *_ROOMS])

@@ -85,6 +85,24 @@ class NumberCalibration(Calibration):
             deviations=largest * np.sqrt(np.average(np.square(u / largest), axis=0, weights=weights)),
         )
 
+    def with_moments(
+        self, G: FloatArray, mean: FloatArray, weight: float, C: float, observation: float
+    ) -> Self:
+        """The same noise and quantiles, with the leverage of other rows; see `Leverage.of`.
+
+        On average over these rows h is observation·(1 + tr (G + I/C)⁻¹G)/weight, and tr (G + I/C)⁻¹G is
+        m - tr (G + I/C)⁻¹/C.
+        """
+        m = len(G)
+        if self.leverage is None and observation * (1 + m) <= LEAST_LEVERAGE * weight:
+            return self
+        leverage = Leverage.of(G, mean, weight, C, observation)
+        if leverage is not None:
+            trace = float(np.sum(leverage.factor**2)) / observation
+            if not observation * (1.0 + m - trace / C) > LEAST_LEVERAGE * weight:
+                leverage = None
+        return replace(self, leverage=leverage)
+
     def spreads(self, Phi: FloatArray) -> FloatArray:
         """σ√(1 + h) for every row and output, (n, k)."""
         S = np.column_stack([noise.at(Phi) for noise in self.noise])

@@ -16,12 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from sleek._runtime.checks import all_or_nothing, check_n_jobs
 from sleek._runtime.progress import Reporter
 from sleek._runtime.threads import Workers, single_threaded_blas
-from sleek._runtime.types import AnyArray, FloatArray
+from sleek._runtime.types import AnyArray
 from sleek._runtime.warn import warn
 from sleek.bases import known_bases
 from sleek.bases.base import Basis
 from sleek.calibration import Calibration
-from sleek.estimators.facts import expected_error, facts_of, importances
+from sleek.estimators.facts import expected_error, facts_of, memory_of
+from sleek.estimators.learnt import Learnt
+from sleek.estimators.living import LivingMethods
 from sleek.estimators.settings import request_of
 from sleek.fit import policy
 from sleek.fit.plan import Plan
@@ -31,15 +33,14 @@ from sleek.model.kernel_model import KernelModel
 from sleek.model.saving import training_record
 from sleek.outputs.base import Outputs
 from sleek.rows.cutting import PREDICTED
-from sleek.rows.open import feature_names_of, open_features, open_rows
+from sleek.rows.open import open_features, open_rows
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run, Survey
-from sleek.tables.frames import place_names
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
 
 
-class LowRankLSSVM(BaseEstimator):
+class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
     """What classifier and regressor share: everything but what outputs mean.
 
     A subclass names its `outputs_kind`; an estimator for a new kind of outputs is such a subclass, with one
@@ -61,6 +62,7 @@ class LowRankLSSVM(BaseEstimator):
         max_samples: int | str | None = "auto",
         max_units: int | None = None,
         categorical_features: Any = None,
+        forgetting_factor: float = 1.0,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -75,47 +77,10 @@ class LowRankLSSVM(BaseEstimator):
         self.max_samples = max_samples
         self.max_units = max_units
         self.categorical_features = categorical_features
+        self.forgetting_factor = forgetting_factor
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    # -- what was learnt
-
-    @property
-    def centers_(self) -> FloatArray:
-        """The units' centres in raw units, (n_units, n_features)."""
-        return self._unit_array("centers")
-
-    @property
-    def shapes_(self) -> FloatArray:
-        """The units' sharpness per feature in raw units, (n_units, n_features)."""
-        return self._unit_array("shapes")
-
-    def _unit_array(self, name: str) -> FloatArray:
-        parts = self.model_.parts
-        if len(parts) > 1 or name not in parts[0].units.arrays:
-            there = "; ".join(f"{part.basis.name}: {', '.join(part.units.arrays)}" for part in parts)
-            raise AttributeError(f"The units have no {name} in common: see model_.parts ({there}).")
-        return parts[0].units[name]
-
-    @property
-    def unit_weights_(self) -> FloatArray:
-        """What each unit weighs in each output, (n_outputs, n_units)."""
-        return self.model_.theta.T
-
-    @property
-    def intercept_(self) -> FloatArray:
-        """The constant of each output, (n_outputs,)."""
-        return self.model_.b
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """How much the outputs depend on each column, (n_features_in_,): shares that add up to 1.
-
-        They are the influences of ``model_.facts``: how far the outputs move when a column is shuffled, all
-        levels of a category together. A column that was left out has none.
-        """
-        return importances(self._model(), feature_names_of(self) or place_names(self.n_features_in_))
 
     # -- fitting
 
@@ -139,12 +104,15 @@ class LowRankLSSVM(BaseEstimator):
             self._fit_rows(rows, run, report)
         return self
 
-    def _learn_outputs(self, rows: Rows, survey: Survey, run: Run) -> Outputs:
-        """What outputs mean, from a survey of the targets."""
+    def _learn_outputs(self, rows: Rows, survey: Survey, run: Run, classes: Any = None) -> Outputs:
+        """What outputs mean, from a survey of the targets; `classes` names those that may come later."""
         return self.outputs_kind.learn(survey.targets, rows.flat_targets)
 
-    def _fit_rows(self, rows: Rows, run: Run, report: Reporter) -> None:
-        request, names, inputs = request_of(self, rows.n_features), rows.feature_names, rows.inputs
+    def _fit_rows(
+        self, rows: Rows, run: Run, report: Reporter, squared: bool = False, classes: Any = None
+    ) -> None:
+        """Fit; to go on from sums over rows the loss must be `squared`."""
+        request, names, inputs = request_of(self, rows.n_features, squared), rows.feature_names, rows.inputs
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         survey = rows.survey(self.outputs_kind, run)
         n_rows = survey.weights.n_rows
@@ -156,7 +124,7 @@ class LowRankLSSVM(BaseEstimator):
                 "A fit needs at least 2 rows of positive weight that are not the same, got "
                 f"{survey.weights.n_rows} that counts as one."
             )
-        outputs = self._learn_outputs(rows, survey, run)
+        outputs = self._learn_outputs(rows, survey, run, classes)
         weighting = survey.weighting(outputs)
         request = request.scaled(weighting.scale)
         plan = Plan.of(survey.weights.n_rows, rows.n_features, request)
@@ -175,6 +143,7 @@ class LowRankLSSVM(BaseEstimator):
             facts=facts_of(fitted, n_rows, outputs, expected, inputs),
             calibration=self._calibrated(fitted, outputs),
             trained_by=training_record(self),
+            memory=memory_of(fitted, outputs, n_rows, weighting.scale),
         )
         self._publish(fitted, rows, outputs, expected)
         if not fitted.training.converged:
@@ -193,7 +162,6 @@ class LowRankLSSVM(BaseEstimator):
         self.pull_ = fitted.pull
         self.selection_ = fitted.selection
         self.path_ = fitted.path
-        self.moments_ = fitted.moments
         self.expected_error_ = expected.value
         self.expected_error_std_ = expected.standard_error
         self.expected_error_method_ = expected.method

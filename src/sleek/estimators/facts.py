@@ -7,12 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from sleek._runtime.types import FloatArray
+from sleek.closed_form.exact_sums import ExactSums
 from sleek.fit.folds import mean_and_error
 from sleek.fit.recipe import Fitted
+from sleek.model.drift import Drift
 from sleek.model.facts import ExpectedError, Facts, influence
 from sleek.model.kernel_model import KernelModel
+from sleek.model.memory import Memory
 from sleek.outputs.base import Outputs
+from sleek.outputs.classes import ClassOutputs
 from sleek.tables.inputs import Inputs
+
+NOTHING = 1e-9  # of the variance: a smaller error is none
 
 
 def expected_error(fitted: Fitted, outputs: Outputs) -> ExpectedError:
@@ -41,6 +47,28 @@ def facts_of(
         typical=np.median(fitted.some_rows, axis=0) if inputs is None else None,
         expected=expected,
     )
+
+
+def memory_of(fitted: Fitted, outputs: Outputs, n_rows: int, scale: float) -> Memory | None:
+    """The sums that new rows are added to, in weights as users give them; None for log-odds.
+
+    New rows' errors will be compared with those of rows that took no part, each as many observations as it
+    stands for. `scale` is what one observation weighs.
+    """
+    if not outputs.loss.quadratic:
+        return None
+    judged, moments = fitted.judged, fitted.moments
+    sums = ExactSums.from_moments(moments, scale)
+    errors = outputs.row_errors(judged.T, judged.outputs)
+    size = 1.0 if outputs.reads == "labels" else NOTHING * float(np.mean(moments.tt)) / moments.weight
+    return Memory(
+        sums=sums,
+        n_rows=n_rows,
+        observation=scale,
+        C=fitted.C / scale,
+        class_weights=outputs.factors if isinstance(outputs, ClassOutputs) else None,
+        drift=Drift.promised_by(errors, judged.copies, size),
+    ).named()
 
 
 def importances(model: KernelModel, names: Sequence[str]) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
@@ -64,10 +64,14 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     categorical_features : names, places or mask of columns, default=None
         Columns that hold codes: categories although they are numbers. Text, truth values and a data frame's
         own categories are categories without being named.
+    forgetting_factor : float, default=1.0
+        What the weight of every earlier row is multiplied by whenever `partial_fit` adds a row: 0.999
+        remembers about 1,000 rows, 1 forgets nothing.
     loss : {"auto", "squared", "logistic"}, default="auto"
         What outputs are: "squared" approaches ±1 in closed form, "logistic" refines that to log-odds, with
         weights that are learnt together with the units. "auto" refines from 1,000 rows on where rows held
-        out have no more mistakes by it; with every setting fixed it is the squared loss.
+        out have no more mistakes by it; with every setting fixed it is the squared loss. `partial_fit`,
+        `forget` and `sleek.merge` need "squared", which a first `partial_fit` sees to.
     class_weight : dict, "balanced" or None, default=None
         How much rows of each class matter; "balanced" lets all classes weigh the same. Probabilities are then
         those of rows that come with these weights: under "balanced", as if all classes were equally frequent.
@@ -119,7 +123,11 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     column_notes_ : list of str
         Of a table: what was filled, grouped and left out.
     moments_ : Moments
-        The sums over rows that the weights of the units were solved from.
+        The sums over rows that the weights of the units were solved from; not for log-odds.
+    drift_ : Drift
+        Whether rows that `partial_fit` has added still have the errors that rows left out have promised:
+        ``drift_.alarm`` is true by chance in at most 1 of 100 streams, however long; ``print(drift_)`` says
+        what to do.
     classes_ : array of labels
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -152,6 +160,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         max_samples: int | str | None = "auto",
         max_units: int | None = None,
         categorical_features: Any = None,
+        forgetting_factor: float = 1.0,
         loss: str = "auto",
         class_weight: dict[Any, float] | str | None = None,
         calibrator: Any = None,
@@ -170,6 +179,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
             max_samples=max_samples,
             max_units=max_units,
             categorical_features=categorical_features,
+            forgetting_factor=forgetting_factor,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -178,8 +188,28 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         self.class_weight = class_weight
         self.calibrator = calibrator
 
-    def _learn_outputs(self, rows: Rows, survey: Survey, run: Run) -> Outputs:
-        outputs = ClassOutputs.learn(survey.targets, rows.flat_targets, self.class_weight)
+    def partial_fit(  # type: ignore[override]  # scikit-learn's order
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from more rows: the units stay, weights and constants are solved again from all rows so far.
+
+        The first call fits, if there is no fit yet, with the squared loss: give it enough rows to learn units
+        from. After that a call costs one pass over its rows, and the result is, to rounding, that of one pass
+        over all rows, whatever their order. `drift_` says whether new rows still are as the model promises.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), data frame, or Rows
+            A table is read by the columns of the fit: fills and levels stay as they are.
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            All classes that there will be: to be named in the first call if its rows do not have all of them.
+        sample_weight : array-like of shape (n_samples,), default=None
+        """
+        return self._partial_fit(X, y, sample_weight, classes)
+
+    def _learn_outputs(self, rows: Rows, survey: Survey, run: Run, classes: Any = None) -> Outputs:
+        outputs = ClassOutputs.learn(survey.targets, rows.flat_targets, self.class_weight, classes)
         self.classes_ = outputs.classes
         return outputs
 
@@ -226,7 +256,7 @@ class LowRankLSSVR(IntervalMethods, MultiOutputMixin, RegressorMixin, LowRankLSS
 
     outputs_kind: ClassVar[type[Outputs]] = NumberOutputs
 
-    def _learn_outputs(self, rows: Rows, survey: Survey, run: Run) -> Outputs:
+    def _learn_outputs(self, rows: Rows, survey: Survey, run: Run, classes: Any = None) -> Outputs:
         warn_of_outlier_targets(rows, survey.targets, survey.weights.n_rows, survey.weights.heaviest, run)
         return super()._learn_outputs(rows, survey, run)
 

@@ -17,14 +17,16 @@ from sleek.bases import known_bases
 from sleek.bases.base import Basis
 from sleek.fit import policy
 from sleek.fit.plan import Request
+from sleek.model.new_rows import check_fading
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
 
 Number = TypeVar("Number", int, float)
 
 
-def request_of(estimator: Any, n_features: int) -> Request:
-    """The parameters, checked, with None for what is to be chosen."""
+def request_of(estimator: Any, n_features: int, squared: bool = False) -> Request:
+    """The parameters, checked, with None for what is to be chosen; `squared` demands the squared loss."""
+    check_fading(estimator.forgetting_factor)
     known = known_bases()
     if isinstance(estimator.basis, str) and estimator.basis == "auto":
         bases = tuple(known[name]() for name in policy.AUTO_BASES)
@@ -37,6 +39,11 @@ def request_of(estimator: Any, n_features: int) -> Request:
         centers = check_centers(estimator.init, estimator.n_units, n_features)
     loss = getattr(estimator, "loss", "auto")
     check_choice("loss", loss, ["auto", "squared", "logistic"])
+    if squared and loss == "logistic":
+        raise ValueError(
+            "loss='logistic' makes log-odds, which sums over rows do not determine: partial_fit needs "
+            "loss='squared' or 'auto'."
+        )
     trainer = check_part("trainer", estimator.trainer, Trainer, TRAINERS)
     pull = trainer.pull
     if any(basis.per_feature for basis in bases) and not (
@@ -64,7 +71,7 @@ def request_of(estimator: Any, n_features: int) -> Request:
         standardize=check_truth("standardize", estimator.standardize),
         max_samples=_max_samples(estimator.max_samples),
         max_units=None if estimator.max_units is None else check_count("max_units", estimator.max_units, 1),
-        loss=None if loss == "auto" else loss,
+        loss="squared" if squared else None if loss == "auto" else loss,
     )
 
 

@@ -135,3 +135,12 @@ FOLDS = 5
 MOST_LOO_COST = 1e10
 # Rows on which the influence of columns is measured: its error is then below 0.03.
 INFLUENCE_ROWS = 1000
+
+# -- Drift --------------------------------------------------------------------------------------------------
+
+# The chance of a false alarm over the whole stream of new rows.
+DRIFT_RATE = 0.01
+# Standard errors that the mean error may be above what rows left out have promised: 1 in 200 is beyond.
+DRIFT_ERRORS = 2.6
+# The share above that which is no drift: what chose the model looks better in it than it is.
+DRIFT_SLACK = 0.1

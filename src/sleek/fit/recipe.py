@@ -152,7 +152,7 @@ def _choose(
     held = look.held if plan.races else None
     rounds = [Trials(look.sample.smallest(size), request, report, held) for size in heats]
     last = rounds[-1]
-    if request.settled and not plan.races and request.loss is None:
+    if request.settled and not plan.races and request.loss != "logistic":
         return _Choice(look.sample.outputs, starts[0], last.penalty(0), None, {}), {}
     if plan.races:
         final = (

@@ -17,6 +17,7 @@ from sleek.kernels import LARGE_BLOCK
 from sleek.model.far import far_features
 from sleek.model.frozen import frozen
 from sleek.model.given import rows_of
+from sleek.model.living import Living
 from sleek.model.uncertain import Uncertain
 from sleek.outputs.base import Outputs
 from sleek.rows.scaling import Scaling
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from sleek.calibration import Calibration
     from sleek.model.explanation import Explanation
     from sleek.model.facts import Facts
+    from sleek.model.memory import Memory
     from sleek.tables.encoded import EncodedTable
     from sleek.tables.inputs import Inputs
 
@@ -38,7 +40,7 @@ ALONE = 2**15
 
 
 @dataclass(frozen=True, eq=False)
-class KernelModel(Uncertain):
+class KernelModel(Uncertain, Living):
     """y(x) = Σ_j θ_j φ_j(x) + b, with read-only arrays: the only thing that predicts.
 
     O(n·n_units·n_features) time; memory beyond input and output does not grow with n.
@@ -63,6 +65,9 @@ class KernelModel(Uncertain):
         What rows that took no part in training tell of new ones: probabilities and sets, or intervals.
     trained_by : mapping or None
         What trained the model: names, versions and settings, as plain values.
+    memory : Memory or None
+        The sums over rows that weights are solved from, by which rows come in (`partial_fit`) and leave
+        (`forget`); None for log-odds, and if it was not saved.
     metadata : mapping
         Anything else worth keeping with the model, as plain values.
 
@@ -88,6 +93,7 @@ class KernelModel(Uncertain):
     facts: Facts | None = None
     calibration: Calibration | None = None
     trained_by: Mapping[str, Any] | None = None
+    memory: Memory | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -222,7 +228,13 @@ class KernelModel(Uncertain):
             Y[far] = far_features(self.expansion, X[far]) @ self.theta + self.b
         return Y
 
-    def save(self, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        moments: bool = False,
+    ) -> None:
         """Write the model as JSON, which `sleek.load` reads back to the bit; see docs/format.md.
 
         The file is written beside `path` and then renamed, so that nobody ever reads half of it.
@@ -232,10 +244,13 @@ class KernelModel(Uncertain):
         path : path of the file
         metadata : mapping of plain values, default: the model's own
             What else to keep with the model.
+        moments : bool, default=False
+            Keep the sums over rows, so that the model that is read back can be updated, merged and made to
+            forget: about 22·(1 + n_units + n_outputs)² bytes.
         """
         from sleek.model.saving import save
 
-        save(self, path, metadata)
+        save(self, path, metadata, moments)
 
     def export(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write the model as a program, in the language that the path ends in; see docs/export.md.

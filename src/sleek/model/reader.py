@@ -29,6 +29,7 @@ from sleek.bases.units import Units
 from sleek.calibration import Calibration, calibration_from_json
 from sleek.model.facts import Facts
 from sleek.model.kernel_model import KernelModel
+from sleek.model.memory import Memory
 from sleek.outputs.base import Outputs, known_outputs
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.numbers import NumberOutputs
@@ -49,7 +50,7 @@ _COMMON = {
     "metadata",
 }
 _KEYS = {1: _COMMON | {"basis", "units", "classes", "flat"}, 2: _COMMON | {"parts", "outputs", "facts"}}
-_OPTIONAL = {1: frozenset[str](), 2: frozenset({"calibration"})}  # that older releases did not write
+_OPTIONAL = {1: frozenset[str](), 2: frozenset({"calibration", "moments"})}  # that not all files have
 VERSIONS = tuple(_KEYS)
 
 
@@ -86,6 +87,7 @@ def model_of(document: Mapping[str, Any], version: int) -> KernelModel:
         facts=None if facts is None else Facts.from_json(object_of(facts, "facts"), d, n_columns, k),
         calibration=_calibration(document, m, k, outputs),
         trained_by=_optional_object(document["trained_by"], "trained_by"),
+        memory=_memory(document, m, k, C, outputs),
         metadata=object_of(document["metadata"], "metadata"),
     )
 
@@ -185,6 +187,16 @@ def _calibration(document: Mapping[str, Any], m: int, k: int, outputs: Outputs) 
     if block is None:
         return None
     return calibration_from_json(object_of(block, "calibration"), m, k, outputs.kind)
+
+
+def _memory(document: Mapping[str, Any], m: int, k: int, C: float, outputs: Outputs) -> Memory | None:
+    block = document.get("moments")
+    if block is None:
+        return None
+    if not outputs.loss.quadratic:
+        raise ModelFileError("`moments` cannot be those of log-odds, which sums over rows do not determine.")
+    n_classes = len(outputs.classes) if isinstance(outputs, ClassOutputs) else None
+    return Memory.from_json(object_of(block, "moments"), m, k, C, n_classes)
 
 
 def _feature_names(document: Mapping[str, Any], d: int) -> tuple[str, ...] | None:

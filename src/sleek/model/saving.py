@@ -77,12 +77,17 @@ def loads(data: bytes) -> KernelModel:
     return model_of(document, version)
 
 
-def save(model: KernelModel, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None) -> None:
+def save(
+    model: KernelModel,
+    path: str | os.PathLike[str],
+    metadata: Mapping[str, Any] | None = None,
+    moments: bool = False,
+) -> None:
     """Write a model; see `KernelModel.save`."""
-    write_atomically(path, dumps(model, metadata))
+    write_atomically(path, dumps(model, metadata, moments))
 
 
-def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None) -> bytes:
+def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None, moments: bool = False) -> bytes:
     """The bytes of a model's file, one line for each row of numbers."""
     document = {
         "format": FORMAT,
@@ -105,6 +110,8 @@ def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None) -> byte
         "trained_by": None if model.trained_by is None else dict(model.trained_by),
         "metadata": dict(model.metadata if metadata is None else metadata),
     }
+    if moments:
+        document["moments"] = model.remembered().to_json()
     lines = [f'"{key}": {_layout(_checked(value, key))}' for key, value in document.items()]
     data = ("{\n" + ",\n".join(lines) + "\n}\n").encode("ascii")
     _check_readable(data, model)

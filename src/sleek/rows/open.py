@@ -44,7 +44,7 @@ def open_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, reads: str) ->
         What the target is.
     """
     if isinstance(X, Rows):
-        _check_alone(X, y, sample_weight)
+        check_alone(X, y, sample_weight)
         vars(estimator).pop("column_notes_", None)
         rows: Rows = X.learnt(estimator, reads)
         estimator.n_features_in_ = rows.n_features
@@ -58,7 +58,7 @@ def open_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, reads: str) ->
     if columns is not None:
         return _open_table(estimator, X, columns, y, sample_weight, reads)
     if reads == "labels":
-        y = _of_one_kind(np.asarray(y)) if hasattr(y, "dtype") else y  # NA would puzzle scikit-learn
+        y = of_one_kind(np.asarray(y)) if hasattr(y, "dtype") else y  # NA would puzzle scikit-learn
         X, y = checked_data(estimator, X, y, **LABELS)
     else:
         X, y = checked_data(estimator, X, y, **NUMBERS)
@@ -75,7 +75,7 @@ def _open_table(
     categories = category_names(estimator.categorical_features, list(columns))
     some = np.zeros((len(next(iter(columns.values()), ())), 1))
     if reads == "labels":
-        y = _of_one_kind(np.asarray(y)) if hasattr(y, "dtype") else y
+        y = of_one_kind(np.asarray(y)) if hasattr(y, "dtype") else y
     _, y = check_X_y(some, y, estimator=estimator, **(LABELS if reads == "labels" else NUMBERS))
     targets, flat = _targets(y, reads)
     s, kept = check_weights(sample_weight, len(some)), None
@@ -91,7 +91,7 @@ def _open_table(
 def _targets(y: AnyArray, reads: str) -> tuple[Any, bool]:
     """Checked targets as rows hand them out, and whether users gave one column of them."""
     if reads == "labels":
-        y = _of_one_kind(y)
+        y = of_one_kind(y)
         check_classification_targets(y)
         return Labels.of(y), True
     return np.asarray(y, dtype=np.float64).reshape(len(y), -1), y.ndim == 1
@@ -112,6 +112,14 @@ def open_features(estimator: Any, X: Any) -> Rows:
         return ArrayRows(encoded_rows(model.inputs, X, names, estimator.n_features_in_))
     typical = None if model.facts is None else model.facts.typical
     return ArrayRows(checked_data(estimator, X, reset=False, dtype=FLOATS, fill=typical))
+
+
+def features_in_memory(estimator: Any, X: Any) -> AnyArray | EncodedTable:
+    """Rows that are an array or a table, checked as those to predict."""
+    rows = open_features(estimator, X)
+    if not isinstance(rows, ArrayRows):
+        raise TypeError(f"Rows must be an array, a table, or have their targets with them, got {type(X)}.")
+    return rows.X
 
 
 def checked_data(estimator: Any, X: Any, *y: Any, fill: FloatArray | None = None, **options: Any) -> Any:
@@ -147,7 +155,7 @@ def feature_names_of(estimator: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(names.tolist())
 
 
-def _check_alone(X: Rows, y: Any, sample_weight: Any) -> None:
+def check_alone(X: Rows, y: Any, sample_weight: Any) -> None:
     if y is not None or sample_weight is not None:
         raise ValueError(
             f"{type(X).__name__} have their targets and weights with them, so `y` and `sample_weight` must "
@@ -155,7 +163,7 @@ def _check_alone(X: Rows, y: Any, sample_weight: Any) -> None:
         )
 
 
-def _of_one_kind(labels: AnyArray) -> AnyArray:
+def of_one_kind(labels: AnyArray) -> AnyArray:
     """Labels that came as Python objects, as what all of them are: text, or numbers or truth values."""
     if labels.dtype.kind != "O":
         return labels
