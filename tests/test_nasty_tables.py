@@ -32,7 +32,7 @@ FITTING = [name for name, make in nasty.MADE.items() if make().refused is None]
 REFUSED = [name for name, make in nasty.MADE.items() if make().refused is not None]
 # One basis after the other, so that each of them meets a fifth of the tables.
 BASIS = {name: zoo.BASES[(number + 1) % len(zoo.BASES)] for number, name in enumerate(nasty.MADE)}
-NAMES = ["a b", 'it\'s "a"', "Größe, 面積", "a b ", "A B", "x0", "", "1", "new\nline"]
+NAMES = ["a b", 'it\'s "a"', "Größe, 面積", "a b ", "A B", "x0", " ", "1", "new\nline"]
 # What a fit may say of any table: training was cut short, or there are fewer rows than units.
 ALLOWED = r"Not converged: |`n_units`=[45] is more than the \d+ (distinct rows of X|leaves that trees found)"
 FAR = (1e200, -1e200, 1e300, float(np.finfo(np.float32).max))
