@@ -1,5 +1,7 @@
 """The dense LS-SVM against the system written out, and its refusals."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel
@@ -91,3 +93,44 @@ def test_a_kernel_that_is_not_positive_definite_gets_a_sentence(two_classes):
 def test_bad_settings(two_classes, options, message):
     with pytest.raises(ValueError, match=message):
         LSSVC(**options).fit(*two_classes)
+
+
+def test_levels_of_the_exact_machine_can_be_made_certain():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1260, 2))
+    y = X[:, 0] + rng.normal(size=1260) * np.where(X[:, 1] > 0, 1.0, 0.2)
+    groups = np.where(X[:, 1] > 0, "loud", "quiet")
+    model = LSSVR(C=1e6, gamma=5.0).fit(X[:60], y[:60])  # learnt by heart
+    said = model.predict(X)
+    assert model.conformalize(X[60:260], y[60:260], groups=groups[60:260]) is model
+    ends = model.predict_interval(X[260:], 0.9, groups=groups[260:])
+    covered = (ends[:, 0] <= y[260:]) & (y[260:] <= ends[:, 1])
+    for group in ("loud", "quiet"):
+        assert covered[groups[260:] == group].mean() == pytest.approx(0.9, abs=0.05)
+    np.testing.assert_array_equal(model.predict(X), said)
+    labels = np.where(y > 0, "yes", "no")
+    classes = LSSVC(C=1e6, gamma=5.0).fit(X[:60], labels[:60])
+    P = classes.predict_proba(X)
+    sets = classes.conformalize(X[60:260], labels[60:260]).predict_set(X[260:], 0.9)
+    assert sets[np.arange(1000), (labels[260:] == "yes").astype(int)].mean() > 0.87
+    np.testing.assert_array_equal(classes.predict_proba(X), P)
+    with pytest.raises(ValueError, match="The class 'maybe' is none of the model's classes"):
+        classes.conformalize(X[:1], ["maybe"])
+    with pytest.raises(ValueError, match="There must be a target for each of 2 rows, got 1"):
+        model.conformalize(X[:2], y[:1])
+
+
+@pytest.mark.parametrize("method", ["predict_proba", "predict_set", "predict_interval", "predict_std"])
+def test_memory_of_a_prediction_is_not_rows_times_rows(method):
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(400, 2)), rng.normal(size=(30_000, 2))
+    kind = LSSVR if method in ("predict_interval", "predict_std") else LSSVC
+    model = kind().fit(X, X[:, 0] if kind is LSSVR else X[:, 0] > 0)
+    getattr(model, method)(new[:100])
+    tracemalloc.start()
+    try:
+        getattr(model, method)(new)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * len(X) * len(new) / 4  # of all kernel values together

@@ -43,6 +43,7 @@ from sleek.calibration.classes import ClassCalibration
 from sleek.calibration.numbers import NumberCalibration
 from sleek.calibration.weights import as_observations
 from sleek.closed_form.leave_one_out import MAX_LEVERAGE
+from sleek.estimators.dense_uncertain import DenseIntervals, DenseProbabilities
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.labels import Labels
 from sleek.rows.open import checked_data
@@ -153,7 +154,7 @@ def _inverse_diagonal(factor: FloatArray) -> FloatArray:
     return np.concatenate(parts)
 
 
-class LSSVC(ClassifierMixin, _DenseLSSVM):
+class LSSVC(DenseProbabilities, ClassifierMixin, _DenseLSSVM):
     """Dense least squares support vector classifier: exact, and as large as the training data.
 
     O(rows³) time and 16·rows² bytes of memory; a fit that cannot fit into the machine's memory is refused
@@ -228,25 +229,8 @@ class LSSVC(ClassifierMixin, _DenseLSSVM):
         Y = self._outputs(X)
         return ClassOutputs(self.classes_).answer(self.calibration_.deciding(Y))
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """The probability of every class for each row, (n_samples, n_classes), in the order of `classes_`.
 
-        They come from exact leave-one-out scores; the most probable class is the one that `predict` names.
-        """
-        Y = self._outputs(X)
-        return self.calibration_.probabilities(Y)
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """The logarithms of the probabilities, (n_samples, n_classes)."""
-        Y = self._outputs(X)
-        return self.calibration_.log_probabilities(Y)
-
-    def predict_set(self, X: Any, confidence_level: float = 0.9, class_conditional: bool = False) -> AnyArray:
-        """Classes among which the true one is with a wanted probability, as in `LowRankLSSVC`."""
-        return self.calibration_.sets(self.predict_proba(X), confidence_level, class_conditional)
-
-
-class LSSVR(MultiOutputMixin, RegressorMixin, _DenseLSSVM):
+class LSSVR(DenseIntervals, MultiOutputMixin, RegressorMixin, _DenseLSSVM):
     """Dense least squares support vector regression: exact, and as large as the training data.
 
     Parameters and cost are those of `LSSVC`; several targets share one factorisation.
@@ -277,24 +261,6 @@ class LSSVR(MultiOutputMixin, RegressorMixin, _DenseLSSVM):
     def predict(self, X: Any) -> FloatArray:
         """Predict the target of each row."""
         return self._flat(self._outputs(X))
-
-    def predict_interval(self, X: Any, confidence_level: float | list[float] = 0.9) -> FloatArray:
-        """Ends between which the target is with a wanted probability, as in `LowRankLSSVR`.
-
-        From exact leave-one-out residuals; the width may vary with the prediction.
-        """
-        Y = self._outputs(X)
-        return self._flat(self.calibration_.intervals(Y, self.calibration_.spreads(Y), confidence_level))
-
-    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> FloatArray:
-        """Quantiles of the target for each row, which never cross, as in `LowRankLSSVR`."""
-        Y = self._outputs(X)
-        return self._flat(self.calibration_.quantiles(Y, self.calibration_.spreads(Y), quantiles))
-
-    def predict_std(self, X: Any) -> FloatArray:
-        """The standard deviation of the error to expect for each row."""
-        spreads = self.calibration_.spreads(self._outputs(X))
-        return self._flat(self.calibration_.standard_deviations(spreads))
 
     def _flat(self, A: FloatArray) -> FloatArray:
         return A[:, 0] if self.flat_ else A

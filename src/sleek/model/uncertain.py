@@ -11,11 +11,10 @@ import numpy as np
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.calibration.classes import ClassCalibration
-from sleek.calibration.groups import check_groups
 from sleek.calibration.numbers import NumberCalibration
+from sleek.model.conformal import conformalized
 from sleek.model.given import rows_of
 from sleek.outputs.classes import ClassOutputs
-from sleek.outputs.labels import Labels
 from sleek.rows.source import rows_per_block
 
 if TYPE_CHECKING:
@@ -94,26 +93,10 @@ class Uncertain:
 
     def conformalized(self, found: FloatArray, y: Any, weights: FloatArray, groups: Any) -> KernelModel:
         """From what `judged_unchecked` says of rows, their targets, and how many observations each is."""
-        if len(np.shape(y)) == 0 or len(y) != len(found):
-            count = "none" if len(np.shape(y)) == 0 else len(y)
-            raise ValueError(f"There must be a target for each of {len(found)} rows, got {count}.")
-        if not len(found):
-            raise ValueError("There must be rows to conformalize with, got none.")
-        groups = None if groups is None else check_groups(groups, len(found))
-        model, outputs = self._own(), self._own().outputs
-        if isinstance(outputs, ClassOutputs):
-            codes = outputs.codes(Labels.of(np.asarray(y)))
-            if codes.min() < 0:
-                strange = np.asarray(y)[codes < 0].tolist()[0]
-                raise ValueError(f"The class {strange!r} is none of the model's {outputs}.")
-            classes = self.class_calibration
-            return replace(model, calibration=classes.with_misfits(found, codes, weights, groups))
-        Y, spreads = np.split(found, 2, axis=1)
-        targets = np.asarray(y, dtype=np.float64).reshape(len(Y), -1)
-        if targets.shape != Y.shape or not np.isfinite(targets).all():
-            raise ValueError(f"Targets must be finite numbers, {Y.shape[1]} for each row.")
-        numbers = self.number_calibration
-        return replace(model, calibration=numbers.with_residuals(targets - Y, spreads, weights, groups))
+        classes = isinstance(self._own().outputs, ClassOutputs)
+        calibration = self.class_calibration if classes else self.number_calibration
+        made = conformalized(calibration, self._own().outputs, found, y, weights, groups)
+        return replace(self._own(), calibration=made)
 
     def intervals_of(self, found: FloatArray, confidence_level: Any, groups: Any) -> FloatArray:
         """Intervals from predictions and spreads."""
