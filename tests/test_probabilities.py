@@ -58,20 +58,25 @@ def test_probabilities_follow_the_formula(n_classes):
         np.testing.assert_allclose(map_.predict_log_proba(row[None])[0], np.log(wanted), atol=1e-6)
 
 
+@pytest.mark.parametrize("log_odds", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_no_other_slopes_are_better(n_classes):
+def test_no_other_slopes_are_better(n_classes, log_odds):
     F, codes, _ = scores_and_classes(150, n_classes, seed=3)
     weights = np.random.default_rng(0).uniform(0.5, 2.0, 150)
-    map_ = MonotoneCalibrator().fit(F, codes, weights)
+    map_ = MonotoneCalibrator(log_odds).fit(F, codes, weights)
+    assert not log_odds or map_.scale == np.abs(F).max()
     counts = [weights[codes == k].sum() for k in range(n_classes)]
 
     def loss(slopes):
         other = MonotoneCalibrator()
         other.scale, other.slopes = map_.scale, np.asarray(slopes)
         total = 0.015 * float(np.sum(np.diff(slopes) ** 2))
+        if log_odds:  # drawn towards g(f) = f, or f/2 for f and -f
+            own = map_.scale / 2 if n_classes == 2 else map_.scale
+            total += 1.5 * float(np.sum((slopes / own - 1) ** 2))
         for log_p, c, w in zip(other.predict_log_proba(F), codes, weights, strict=True):
             for k in range(n_classes):
-                doubt = 0.5 / (counts[c] + 1)
+                doubt = (0.1 if log_odds else 0.5) / (counts[c] + 1)
                 target = 1 - doubt if k == c else doubt / (n_classes - 1)
                 total -= w * target * log_p[k]
         return total
@@ -85,6 +90,17 @@ def test_known_probabilities_are_found_again(n_classes):
     F, codes, P = scores_and_classes(4000, n_classes)
     found = MonotoneCalibrator().fit(F, codes, np.ones(4000)).predict_proba(F)
     assert np.abs(found - P).mean() < 0.02
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_log_odds_are_believed_unless_rows_say_otherwise(n_classes):
+    F, codes, P = scores_and_classes(4000, n_classes)
+    odds = 2.0 * F  # whose probabilities are P
+    few = MonotoneCalibrator(log_odds=True).fit(odds[:8], codes[:8], np.ones(8)).predict_proba(odds)
+    plain = MonotoneCalibrator().fit(odds[:8], codes[:8], np.ones(8)).predict_proba(odds)
+    assert np.abs(few - P).mean() < 0.7 * np.abs(plain - P).mean()
+    many = MonotoneCalibrator(log_odds=True).fit(5.0 * odds, codes, np.ones(4000)).predict_proba(5.0 * odds)
+    assert np.abs(many - P).mean() < 0.02
 
 
 def test_a_row_of_weight_two_counts_as_two_rows():

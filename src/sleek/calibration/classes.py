@@ -49,11 +49,16 @@ class ClassCalibration(Calibration):
 
     @classmethod
     def learn(
-        cls, scores: FloatArray, codes: IntArray, weights: FloatArray, calibrator: Calibrator | None = None
+        cls,
+        scores: FloatArray,
+        codes: IntArray,
+        weights: FloatArray,
+        calibrator: Calibrator | None = None,
+        log_odds: bool = False,
     ) -> Self:
         """From scores (n, k) of rows that took no part in the fit, each as many observations as it weighs.
 
-        A score that is lost in rounding says nothing.
+        A score that is lost in rounding says nothing. `log_odds` are what scores may be already.
         """
         scores = np.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
         n_classes = max(2, scores.shape[1])
@@ -62,7 +67,7 @@ class ClassCalibration(Calibration):
                 "`calibrator` must have the methods `fit` and `predict_proba`, or be None for sleek's own, "
                 f"got {calibrator!r:.80}."
             )
-        ours = MonotoneCalibrator() if calibrator is None else clone(calibrator, safe=False)
+        ours = MonotoneCalibrator(log_odds) if calibrator is None else clone(calibrator, safe=False)
         ours.fit(scores, codes, sample_weight=weights)
         plain = cls(n_classes, ours, Grouped.none(), ())
         return plain.with_misfits(scores, codes, weights)

@@ -21,6 +21,11 @@ a row of class c, of which there are N_c, has the target (N_c + ½)/(N_c + 1) th
 share the rest. (Platt adds 1 and 2; the half of it was better by 0.1 % of the log loss with two classes, and
 by 1 % with more. 1/(N_c + K) for each of K classes was worse by 12 %.)
 
+Scores that are log-odds already are probabilities by g(f) = f (f/2 of two classes), and were kept from
+certainty while they were learnt. So doubt is a fifth of that, u is 1 at the largest score seen, and slopes
+are drawn towards those, by ½·OWN·Σ (slope/that slope - 1)²: 4 % less log loss on 12 fits, and 1 % on 16
+others, of loss="logistic".
+
 Measured against logistic, beta, isotonic and Venn-Abers calibration, and matrix scaling: docs/uncertainty.md.
 """
 
@@ -37,6 +42,8 @@ from sleek._runtime.types import AnyArray, FloatArray, IntArray
 
 SCALE_QUANTILE = 0.95  # of the scores' sizes: the largest of all would be one row's accident
 PULL = 0.03  # towards one slope
+OWN = 3.0  # towards the slopes of log-odds
+DOUBT, DOUBT_OF_LOG_ODDS = 0.5, 0.1
 TAIL = 0.1
 LEAST_SLOPE = 1e-3  # so that larger scores are larger probabilities
 MOST_SCORES = 2**22  # that are looked at: with thousands of classes, those of fewer rows
@@ -46,6 +53,11 @@ EXACT = 1e-12  # of the loss: what a last step gains
 
 class MonotoneCalibrator:
     """Probabilities as one increasing function of all classes' scores.
+
+    Parameters
+    ----------
+    log_odds : bool, default=False
+        Whether scores are the logarithms of odds.
 
     Examples
     --------
@@ -59,6 +71,9 @@ class MonotoneCalibrator:
 
     scale: float
     slopes: FloatArray  # (4,)
+
+    def __init__(self, log_odds: bool = False) -> None:
+        self.log_odds = log_odds
 
     def fit(self, scores: FloatArray, codes: IntArray, sample_weight: FloatArray) -> Self:
         """Learn the slopes.
@@ -76,11 +91,14 @@ class MonotoneCalibrator:
         n_classes = F.shape[1]
         every = slice(None, None, -(-F.size // MOST_SCORES))
         F, codes, weights = F[every], codes[every], sample_weight[every]
-        self.scale = _size_of(F, weights) or 1.0
-        doubt = 0.5 / (np.bincount(codes, weights, n_classes)[codes][:, None] + 1.0)
+        self.scale = _size_of(F, weights, 1.0 if self.log_odds else SCALE_QUANTILE) or 1.0
+        doubt = (DOUBT_OF_LOG_ODDS if self.log_odds else DOUBT) / (
+            np.bincount(codes, weights, n_classes)[codes][:, None] + 1.0
+        )
         own = np.arange(n_classes) == codes[:, None]
         T = np.where(own, 1.0 - doubt, doubt / (n_classes - 1))
-        self.slopes = _best_slopes(self._pieces(F), T, weights, self.scale)
+        slope = self.scale / 2.0 if np.shape(scores)[1] == 1 else self.scale
+        self.slopes = _best_slopes(self._pieces(F), T, weights, slope, OWN if self.log_odds else 0.0)
         return self
 
     def predict_proba(self, scores: FloatArray) -> FloatArray:
@@ -129,27 +147,33 @@ class MonotoneCalibrator:
         return made
 
 
-def _best_slopes(B: FloatArray, T: FloatArray, weights: FloatArray, start: float) -> FloatArray:
+def _best_slopes(
+    B: FloatArray, T: FloatArray, weights: FloatArray, start: float, towards: float = 0.0
+) -> FloatArray:
     """The slopes of least loss, by Newton's method among those not below `LEAST_SLOPE`.
 
     B (n, n_classes, 4) is what each slope adds to g, T (n, n_classes) the targets. The loss is convex; a
-    slope at its bound that the gradient would push beyond stays there for a step.
+    slope at its bound that the gradient would push beyond stays there for a step. With `towards` they are
+    drawn to where they start.
     """
     differences = np.diff(np.eye(4), axis=0)
-    pull, flat = PULL * differences.T @ differences, B.reshape(-1, 4)
+    start = max(start, LEAST_SLOPE)
+    own, flat = towards / start**2, B.reshape(-1, 4)
+    pull = PULL * differences.T @ differences + own * np.eye(4)
 
     def loss(slopes: FloatArray) -> tuple[float, FloatArray]:
         G = B @ slopes
         total = logsumexp(G, axis=1)
         value = weights @ (total - np.sum(T * G, axis=1)) + 0.5 * slopes @ pull @ slopes
+        value -= own * start * slopes.sum()
         return float(value), np.exp(G - total[:, None])
 
-    slopes = np.full(4, max(start, LEAST_SLOPE))
+    slopes = np.full(4, start)
     value, P = loss(slopes)
     for _ in range(MOST_STEPS):
         weighted = weights[:, None] * P
         mean = np.einsum("nk,nkp->np", P, B)
-        gradient = flat.T @ (weighted - weights[:, None] * T).ravel() + pull @ slopes
+        gradient = flat.T @ (weighted - weights[:, None] * T).ravel() + pull @ slopes - own * start
         hessian = flat.T @ (weighted.reshape(-1, 1) * flat) - mean.T @ (weights[:, None] * mean) + pull
         free = (slopes > LEAST_SLOPE) | (gradient < 0)
         ridge = 1e-12 * np.trace(hessian) * np.eye(4)  # along which nothing changes, if anywhere
@@ -170,12 +194,12 @@ def _best_slopes(B: FloatArray, T: FloatArray, weights: FloatArray, start: float
     return slopes
 
 
-def _size_of(F: FloatArray, weights: FloatArray) -> float:
-    """The size that a score exceeds in 1 - SCALE_QUANTILE of the rows' weight."""
+def _size_of(F: FloatArray, weights: FloatArray, quantile: float) -> float:
+    """The size that a score exceeds in 1 - quantile of the rows' weight."""
     sizes = np.abs(F).ravel()
     order = np.argsort(sizes)
     total = np.cumsum(np.repeat(weights, F.shape[1])[order])
-    return float(sizes[order[np.searchsorted(total, SCALE_QUANTILE * total[-1])]])
+    return float(sizes[order[np.searchsorted(total, quantile * total[-1])]])
 
 
 def one_for_each(scores: AnyArray) -> FloatArray:

@@ -20,7 +20,8 @@ def class_calibration(fitted: Fitted, outputs: Outputs, calibrator: Any) -> Clas
         return None
     judged = fitted.judged
     weights = as_observations(judged.s, judged.copies)
-    return ClassCalibration.learn(judged.outputs, outputs.strata(judged.T), weights, calibrator)
+    codes, log_odds = outputs.strata(judged.T), not outputs.loss.quadratic
+    return ClassCalibration.learn(judged.outputs, codes, weights, calibrator, log_odds)
 
 
 def number_calibration(fitted: Fitted, outputs: Outputs) -> NumberCalibration | None:
