@@ -72,7 +72,7 @@ rotated: $(RIVALS)/.ready  ## sigmoidal units against neural networks of the sam
 bench: $(RIVALS)/.ready  ## speed against other methods, C and BLAS, as ratios: 40 minutes on a quiet machine
 	$(RIVALS)/bin/python -m benchmarks.speed
 
-bench-tables: $(VENV)/.demo  ## tables with categories and gaps against HistGradientBoosting: half an hour
+bench-tables: $(VENV)/.dev  ## tables with categories and gaps against HistGradientBoosting: half an hour
 	$(BIN)/python -m benchmarks.tables
 
 bench-export: $(RIVALS)/.ready  ## size and speed of exported models: a minute

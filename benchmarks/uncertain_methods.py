@@ -132,7 +132,7 @@ def measured(method: Method, problem: Problem, split: int) -> Record:
     model = method.make(problem, split)
     begin = time.perf_counter()
     model.fit(X, y)
-    record: Record = {"fit_s": time.perf_counter() - begin}
+    record: Record = {"fit_s": time.perf_counter() - begin, "test_rows": len(y_test)}
     if method.title == "sleek":
         record["calibration_s"] = calibration_seconds(model)
     if problem.kind == REGRESSION:

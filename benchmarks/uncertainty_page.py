@@ -25,8 +25,8 @@ def write_page(path: Path, records: Sequence[Record], absent: Sequence[str], ver
         "",
         "Written by `benchmarks/uncertainty.py` (`make uncertainty`); do not edit. Mean over the splits of "
         f"a set (up to {len(splits)}), then over sets; one thread; sleek {version}. A comparison is over the "
-        f"sets that both methods have finished. {METHODS['svm'].title}, {METHODS['sleek-cv'].title} and "
-        f"MAPIE, which fit many times, are run up to {MOST_ROWS:,} training rows. What was not finished is "
+        f"sets and splits that both methods have finished. {METHODS['svm'].title}, "
+        f"{METHODS['sleek-cv'].title} and MAPIE, which fit many times, are run up to {MOST_ROWS:,} training rows. What was not finished is "
         "missing; the command goes on where it was stopped.",
         "",
         *(f"{sentence}\n" for sentence in absent),
@@ -55,26 +55,51 @@ def reader(*keys: str) -> Value:
     return read
 
 
-def by_set(records: Sequence[Record], method: str, kind: str, value: Value) -> dict[str, float]:
-    """The mean over splits of each set."""
+def by_set(
+    records: Sequence[Record], method: str, kind: str, value: Value, beside: str = "sleek"
+) -> dict[str, float]:
+    """The mean of each set over the splits that the method and the one beside it have finished."""
+    both = _splits(records, method) & _splits(records, beside)
     found: dict[str, list[float]] = {}
     for record in records:
-        if record["method"] == method and record["kind"] == kind:
+        if record["method"] == method and record["kind"] == kind and _split(record) in both:
             found.setdefault(record["set"], []).append(value(record))
     return {name: float(np.mean(values)) for name, values in found.items()}
+
+
+def _split(record: Record) -> tuple[str, int]:
+    return str(record["set"]), int(record["split"])
+
+
+def _splits(records: Sequence[Record], method: str) -> set[tuple[str, int]]:
+    return {_split(record) for record in records if record["method"] == method}
+
+
+def least(records: Sequence[Record], covers: dict[str, float], method: str, beside: str = "sleek") -> str:
+    """The lowest coverage of a set, with its standard error if rows were independent."""
+    name = min(covers, key=covers.__getitem__)
+    both = _splits(records, method) & _splits(records, beside)
+    rows = sum(
+        r.get("test_rows", 0)
+        for r in records
+        if r["method"] == method and r["set"] == name and _split(r) in both
+    )
+    error = f" ± {100 * np.sqrt(covers[name] * (1 - covers[name]) / rows):.1f}" if rows else ""
+    return f"{100 * covers[name]:.1f} %{error} ({name})"
 
 
 def _classes(records: Sequence[Record], kind: str, title: str) -> list[str]:
     keys = [key for key in METHODS if any(r["method"] == key and r["kind"] == kind for r in records)]
     if not keys:
         return []
-    ours = {name: by_set(records, "sleek", kind, reader(name)) for name in ("log_loss", "brier", "error")}
+    measures = ("log_loss", "brier", "error")
     rows = []
     for key in keys:
-        theirs = {name: by_set(records, key, kind, reader(name)) for name in ("log_loss", "brier", "error")}
+        theirs = {name: by_set(records, key, kind, reader(name)) for name in measures}
+        ours = {name: by_set(records, "sleek", kind, reader(name), beside=key) for name in measures}
         sets = [name for name in theirs["log_loss"] if name in ours["log_loss"]]
         cells = [METHODS[key].title, METHODS[key].settings, str(len(sets))]
-        for name in ("log_loss", "brier", "error"):
+        for name in measures:
             digits = 2 if name == "error" else 4
             us, them = (np.mean([found[name][s] for s in sets]) for found in (ours, theirs))
             cells.append(f"{them:.{digits}f}" + ("" if key == "sleek" else f" / {us:.{digits}f}"))
@@ -86,13 +111,14 @@ def _classes(records: Sequence[Record], kind: str, title: str) -> list[str]:
               "sleek's log loss is not larger", "truths of probability 0"]  # fmt: skip
     each = [key for key in keys if key != "sleek"]
     losses = {key: by_set(records, key, kind, reader("log_loss")) for key in keys}
+    our_losses = by_set(records, "sleek", kind, reader("log_loss"))
     detail = [
         [
             name,
-            f"{ours['log_loss'][name]:.3f}",
+            f"{our_losses[name]:.3f}",
             *(f"{losses[k][name]:.3f}" if name in losses[k] else "" for k in each),
         ]
-        for name in sorted(ours["log_loss"])
+        for name in sorted(our_losses)
     ]
     return [
         f"## {title}", "", *table(header, rows),
@@ -112,10 +138,13 @@ def _sets(records: Sequence[Record]) -> list[str]:
             if covers:
                 rows.append([
                     kind, f"{100 * level:.0f} %", f"{100 * np.mean(list(covers.values())):.1f} %",
-                    f"{100 * min(covers.values()):.1f} % ({min(covers, key=covers.__getitem__)})",
+                    least(records, covers, "sleek"),
                     f"{np.mean(list(sizes.values())):.2f}",
                 ])  # fmt: skip
-    note = "A set always has the most probable class, so coverage is at least the accuracy."
+    note = (
+        "A set always has the most probable class, so coverage is at least the accuracy. ± is a standard "
+        "error: of the test rows of all splits as if they were different rows."
+    )
     header = ["sleek's sets", "level", "mean coverage", "least of a set", "mean size"]
     return ["## Sets of classes", "", note, "", *table(header, rows)] if rows else []
 
@@ -133,8 +162,11 @@ def _numbers(records: Sequence[Record]) -> list[str]:
             }
             for key in keys
         }
-        ours = found["sleek"]
         for key in keys:
+            ours = {
+                name: by_set(records, "sleek", REGRESSION, reader(f"at {level}", name), beside=key)
+                for name in ("coverage", "width", "winkler")
+            }
             sets = [name for name in found[key]["width"] if name in ours["width"]]
             covers = {name: found[key]["coverage"][name] for name in sets}
             ratio = {
@@ -144,7 +176,7 @@ def _numbers(records: Sequence[Record]) -> list[str]:
             rows.append([
                 METHODS[key].title, f"{100 * level:.0f} %", str(len(sets)),
                 f"{100 * np.mean(list(covers.values())):.1f} %",
-                f"{100 * min(covers.values()):.1f} % ({min(covers, key=covers.__getitem__)})",
+                least(records, covers, key),
                 *("" if key == "sleek" else f"{ratio[name]:.3f}" for name in ("width", "winkler")),
             ])  # fmt: skip
         if level == 0.9:
@@ -157,7 +189,7 @@ def _numbers(records: Sequence[Record]) -> list[str]:
                         for k in keys
                     ),
                 ]
-                for name in sorted(ours["width"])
+                for name in sorted(found["sleek"]["width"])
             ]  # fmt: skip
     header = ["method", "level", "sets", "mean coverage", "least of a set", "sleek's width / its",
               "sleek's Winkler score / its"]  # fmt: skip
