@@ -26,7 +26,8 @@ def write_page(path: Path, records: Sequence[Record], absent: Sequence[str], ver
         "Written by `benchmarks/uncertainty.py` (`make uncertainty`); do not edit. Mean over the splits of "
         f"a set (up to {len(splits)}), then over sets; one thread; sleek {version}. A comparison is over the "
         f"sets and splits that both methods have finished. {METHODS['svm'].title}, "
-        f"{METHODS['sleek-cv'].title} and MAPIE, which fit many times, are run up to {MOST_ROWS:,} training rows. What was not finished is "
+        f"{METHODS['sleek-cv'].title} and MAPIE, which fit many times, are run up to "
+        f"{MOST_ROWS:,} training rows. What was not finished is "
         "missing; the command goes on where it was stopped.",
         "",
         *(f"{sentence}\n" for sentence in absent),
