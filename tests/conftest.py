@@ -33,3 +33,23 @@ def three_classes():
     angle = 2 * np.pi * codes / 3
     X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.35 * rng.normal(size=(240, 2))
     return X, np.array(["north", "south", "west"])[codes]
+
+
+@pytest.fixture(scope="session")
+def threads_cluster():
+    """Two workers of one thread each, in this process."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", memory_limit="1GB"
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(threads_cluster):
+    """The active client while a test runs."""
+    from distributed import Client
+
+    with Client(threads_cluster) as client:
+        yield client

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sleek.outputs.classes import ClassOutputs as ClassOutputs
     from sleek.outputs.loss import Loss as Loss
     from sleek.outputs.numbers import NumberOutputs as NumberOutputs
+    from sleek.rows.dask.rows import DaskRows as DaskRows
     from sleek.rows.files.files import Files as Files
     from sleek.rows.raw import RawBlock as RawBlock
     from sleek.rows.rows import Rows as Rows
@@ -59,6 +60,7 @@ _MODULES = {
     "Box": "bases.box",
     "ClassOutputs": "outputs.classes",
     "Coordinates": "bases.units",
+    "DaskRows": "rows.dask.rows",
     "DistanceBasis": "bases.distance",
     "Expansion": "bases.expansion",
     "Explanation": "model.explanation",

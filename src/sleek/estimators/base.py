@@ -227,11 +227,9 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
         n_jobs = check_n_jobs(self.n_jobs)
         return open_features(self, X).evaluate(function, Run(Workers(n_jobs)))
 
-    def _score(self, X: Rows, y: Any, sample_weight: Any) -> float:
+    def _score(self, X: Rows) -> float:
         """How good predictions are for rows that have their targets with them."""
         model, kind = self._model(), self.outputs_kind
-        if y is not None or sample_weight is not None:
-            raise ValueError(f"{type(X).__name__} have targets and weights with them: give X alone.")
 
         def task(block: RawBlock) -> Any:
             return model.outputs.judge(block.y, model.predict_unchecked(block.X), block.s)

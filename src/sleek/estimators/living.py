@@ -18,7 +18,7 @@ from sleek.model.new_rows import Added, check_fading, in_classes, known_targets,
 from sleek.outputs.base import Outputs
 from sleek.outputs.labels import Labels
 from sleek.rows.cutting import Cutting
-from sleek.rows.open import check_alone, features_in_memory, has_targets, open_features, open_rows
+from sleek.rows.open import features_in_memory, open_features, open_rows, rows_with_targets
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Run
 
@@ -104,9 +104,9 @@ class LivingMethods:
 
     def _pass(self, model: KernelModel, X: Any, y: Any, sample_weight: Any, fading: float) -> Added:
         """What rows bring, wherever they are."""
-        if has_targets(X):
-            check_alone(X, y, sample_weight)
-            return self._pass_over(model, X, fading)
+        given = rows_with_targets(X, y, sample_weight)
+        if given is not None:
+            return self._pass_over(model, given, fading)
         rows = X if self._is_plain(model, X) else features_in_memory(self, X)
         targets, s = known_targets(model.outputs, y, len(rows)), None
         if sample_weight is not None:

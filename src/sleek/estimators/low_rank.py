@@ -16,7 +16,7 @@ from sleek.fit.recipe import Fitted
 from sleek.outputs.base import Outputs
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.numbers import NumberOutputs
-from sleek.rows.open import has_targets
+from sleek.rows.open import rows_with_targets
 from sleek.rows.outliers import warn_of_outlier_targets
 from sleek.rows.rows import Rows, Run, Survey
 from sleek.trainers.base import Trainer
@@ -230,9 +230,8 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows classified right; `Rows`, such as `Files`, have labels and weights with them."""
-        return (
-            self._score(X, y, sample_weight) if has_targets(X) else float(super().score(X, y, sample_weight))
-        )
+        rows = rows_with_targets(X, y, sample_weight)
+        return float(super().score(X, y, sample_weight)) if rows is None else self._score(rows)
 
 
 class LowRankLSSVR(IntervalMethods, MultiOutputMixin, RegressorMixin, LowRankLSSVM):
@@ -265,6 +264,5 @@ class LowRankLSSVR(IntervalMethods, MultiOutputMixin, RegressorMixin, LowRankLSS
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R², the share of variance explained; `Rows`, such as `Files`, have their targets with them."""
-        return (
-            self._score(X, y, sample_weight) if has_targets(X) else float(super().score(X, y, sample_weight))
-        )
+        rows = rows_with_targets(X, y, sample_weight)
+        return float(super().score(X, y, sample_weight)) if rows is None else self._score(rows)

@@ -13,7 +13,7 @@ from sleek._runtime.types import AnyArray, FloatArray
 from sleek.calibration.weights import as_observations
 from sleek.model.kernel_model import KernelModel
 from sleek.rows.cutting import PREDICTED
-from sleek.rows.open import has_targets, open_features
+from sleek.rows.open import open_features, rows_with_targets
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Run
 
@@ -47,15 +47,30 @@ class _Conformal:
         self
         """
         model = self._model()
-        if has_targets(X):
-            if y is not None:
-                raise ValueError(f"{type(X).__name__} have their targets with them, so `y` must be None.")
-            found, targets, s = self._collected(X, model)
+        rows = rows_with_targets(X, y)
+        if rows is not None:
+            found, targets, s = self._collected(rows, model)
         else:
             found, targets = self._evaluated(X, model.judged_unchecked), y
             s = np.ones(len(found))
         self.model_ = model.conformalized(found, targets, as_observations(s, np.ones(len(s))), groups)
         return self
+
+    def _after(
+        self,
+        X: Any,
+        function: Callable[..., AnyArray],
+        then: Callable[[AnyArray, Any], AnyArray],
+        groups: Any = None,
+    ) -> AnyArray:
+        """``then(function(rows), groups)``; without groups rows need not be together for it."""
+        if groups is not None:
+            return then(np.asarray(self._evaluated(X, function)), groups)
+
+        def both(rows: AnyArray, n_jobs: int = 1) -> AnyArray:
+            return then(function(rows, n_jobs), None)
+
+        return self._evaluated(X, both)
 
     def _collected(self, X: Any, model: KernelModel) -> tuple[FloatArray, AnyArray, FloatArray]:
         """What the model says of rows that have targets with them, the targets, and the weights."""
@@ -106,8 +121,13 @@ class ProbabilityMethods(_Conformal):
         groups : array-like of shape (n_samples,), default=None
             The group of each row, if `conformalize` was given groups.
         """
-        calibration = self._model().class_calibration
-        return calibration.sets(self.predict_proba(X), confidence_level, class_conditional, groups)
+        model = self._model()
+        calibration = model.class_calibration
+
+        def sets(P: FloatArray, groups: Any) -> AnyArray:
+            return calibration.sets(P, confidence_level, class_conditional, groups)
+
+        return self._after(X, model.probabilities_unchecked, sets, groups)
 
 
 class IntervalMethods(_Conformal):
@@ -134,7 +154,11 @@ class IntervalMethods(_Conformal):
             For several targets, (n_samples, n_outputs, 2) or (n_samples, n_outputs, 2, n_levels).
         """
         model = self._model()
-        return model.intervals_of(self._spreads(X), confidence_level, groups)
+
+        def intervals(spreads: FloatArray, groups: Any) -> FloatArray:
+            return model.intervals_of(spreads, confidence_level, groups)
+
+        return self._after(X, model.spreads_unchecked, intervals, groups)
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> FloatArray:
         """Quantiles of the target for each row, which never cross.
@@ -148,11 +172,10 @@ class IntervalMethods(_Conformal):
         -------
         array of shape (n_samples, n_quantiles), or (n_samples, n_outputs, n_quantiles) for several targets
         """
-        return self._model().quantiles_of(self._spreads(X), quantiles)
+        model = self._model()
+        return self._after(X, model.spreads_unchecked, lambda found, _: model.quantiles_of(found, quantiles))
 
     def predict_std(self, X: Any) -> FloatArray:
         """The standard deviation of the error to expect for each row: in the shape of a prediction."""
-        return self._model().deviations_of(self._spreads(X))
-
-    def _spreads(self, X: Any) -> FloatArray:
-        return self._evaluated(X, self._model().spreads_unchecked)
+        model = self._model()
+        return self._after(X, model.spreads_unchecked, lambda found, _: model.deviations_of(found))

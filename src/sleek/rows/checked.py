@@ -78,7 +78,8 @@ def _first_missing(labels: AnyArray) -> int | None:
 
 
 def _checked_numbers(block: RawBlock) -> FloatArray:
-    y = np.ascontiguousarray(_targets(block).reshape(len(block), -1), dtype=np.float64)
+    y = _targets(block)
+    y = np.ascontiguousarray(y[:, None] if y.ndim == 1 else y, dtype=np.float64)
     if not all_finite(y):
         row, column = (int(numbers[0]) for numbers in np.nonzero(~np.isfinite(y)))
         raise ValueError(

@@ -36,24 +36,20 @@ def open_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, reads: str) ->
     Parameters
     ----------
     estimator : the estimator that will be fitted
-    X : Rows, a table, or array-like of shape (n_samples, n_features)
+    X : Rows, a Dask collection, a table, or array-like of shape (n_samples, n_features)
         `Rows` have targets and weights with them. A table is a data frame of any make, or an array with gaps
         or with categories.
     y, sample_weight : array-like or None
     reads : {"labels", "numbers"}
         What the target is.
     """
-    if isinstance(X, Rows):
-        check_alone(X, y, sample_weight)
-        vars(estimator).pop("column_notes_", None)
-        rows: Rows = X.learnt(estimator, reads)
-        estimator.n_features_in_ = rows.n_features
-        vars(estimator).pop("feature_names_in_", None)
-        names = rows.feature_names if rows.inputs is None else rows.inputs.names
-        if names is not None:
-            estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
-        return rows
     vars(estimator).pop("column_notes_", None)
+    given = rows_with_targets(X, y, sample_weight)
+    if given is not None:
+        rows = given.learnt(estimator, reads)
+        vars(estimator).pop("feature_names_in_", None)
+        given.remember(estimator, rows)
+        return rows
     columns = table_of(X, getattr(estimator, "categorical_features", None))
     if columns is not None:
         return _open_table(estimator, X, columns, y, sample_weight, reads)
@@ -100,6 +96,9 @@ def _targets(y: AnyArray, reads: str) -> tuple[Any, bool]:
 def open_features(estimator: Any, X: Any) -> Rows:
     """Rows to predict, with the features that the estimator was fitted to, in their order."""
     model, names = estimator.model_, feature_names_of(estimator)
+    typical = None if model.facts is None else model.facts.typical
+    if is_dask(X):
+        X = _dask_rows(X, fill=typical)
     if isinstance(X, Rows):
         return (
             X.with_features(names, estimator.n_features_in_)
@@ -110,7 +109,6 @@ def open_features(estimator: Any, X: Any) -> Rows:
         if not isinstance(X, Mapping):
             validate_data(estimator, X, reset=False, skip_check_array=True)
         return ArrayRows(encoded_rows(model.inputs, X, names, estimator.n_features_in_))
-    typical = None if model.facts is None else model.facts.typical
     return ArrayRows(checked_data(estimator, X, reset=False, dtype=FLOATS, fill=typical))
 
 
@@ -144,9 +142,25 @@ def checked_data(estimator: Any, X: Any, *y: Any, fill: FloatArray | None = None
     return checked
 
 
-def has_targets(X: Any) -> bool:
-    """Whether rows bring their targets and weights with them."""
-    return isinstance(X, Rows)
+def rows_with_targets(X: Any, y: Any = None, sample_weight: Any = None) -> Rows | None:
+    """Rows that have their targets and weights with them, or Dask collections as such; None for arrays."""
+    if is_dask(X):
+        return _dask_rows(X, y, sample_weight)
+    if not isinstance(X, Rows):
+        return None
+    _check_alone(X, y, sample_weight)
+    return X
+
+
+def is_dask(X: Any) -> bool:
+    """Whether it is a Dask collection; nothing is imported to find out."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "npartitions")
+
+
+def _dask_rows(*collections: Any, **options: Any) -> Rows:
+    from sleek.rows.dask.rows import DaskRows
+
+    return DaskRows(*collections, **options)
 
 
 def feature_names_of(estimator: Any) -> tuple[str, ...] | None:
@@ -155,7 +169,7 @@ def feature_names_of(estimator: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(names.tolist())
 
 
-def check_alone(X: Rows, y: Any, sample_weight: Any) -> None:
+def _check_alone(X: Rows, y: Any, sample_weight: Any) -> None:
     if y is not None or sample_weight is not None:
         raise ValueError(
             f"{type(X).__name__} have their targets and weights with them, so `y` and `sample_weight` must "

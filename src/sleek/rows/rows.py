@@ -104,6 +104,13 @@ class Rows(ABC):
         """The rows to learn from, once it is known what columns of a table become."""
         return self
 
+    def remember(self, estimator: Any, learnt: Rows) -> None:
+        """What scikit-learn keeps of the features of a fit: how many there are, and what they are called."""
+        names = learnt.feature_names if learnt.inputs is None else learnt.inputs.names
+        estimator.n_features_in_ = learnt.n_features if names is None else len(names)
+        if names is not None:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+
     def read_by(self, inputs: Inputs) -> Rows:
         """The rows as a model that reads a table wants them."""
         raise TypeError(

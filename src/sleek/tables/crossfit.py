@@ -16,43 +16,82 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sleek._runtime.sums import Sums, total
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.kernels.columns import ColumnMoments
 from sleek.tables import rules
+
+BLOCK_ROWS = 2048  # of sums over many rows
 
 
 @dataclass(frozen=True, eq=False)
 class Judges:
-    """Targets T (n, k), of mean 0 and variance 1, with weights s, and the fold of each row.
+    """Targets T (n, k) with weights s, and the fold of each row.
 
-    Sums are made in the order `order`; None: as rows are.
+    Few rows are taken in the order `order`, their targets of mean 0 and variance 1. Many are taken as they
+    are, in blocks cut by row number, as rows of files and clusters are: then `moments` say mean and variance.
     """
 
     T: FloatArray
     s: FloatArray
     folds: IntArray
     order: IntArray | None
+    moments: ColumnMoments | None = None
 
     @classmethod
     def of(cls, T: FloatArray, s: FloatArray, settled: Iterable[AnyArray]) -> Judges:
         """For rows with these columns, one number per row each."""
-        order = hashed_order(settled, T) if len(T) <= rules.SORTED_ROWS else None
-        rows = slice(None) if order is None else order
-        mean = np.average(T[rows], axis=0, weights=s[rows])
-        spread = np.sqrt(np.average((T[rows] - mean) ** 2, axis=0, weights=s[rows]))
+        if len(T) > rules.SORTED_ROWS:
+            moments = total(
+                ColumnMoments.of(np.ascontiguousarray(T[rows]), s[rows]) for rows in _blocks(len(T))
+            )
+            return cls(T, s, folds_of(np.arange(len(T))), None, moments)
+        order = hashed_order(settled, T)
+        mean = np.average(T[order], axis=0, weights=s[order])
+        spread = np.sqrt(np.average((T[order] - mean) ** 2, axis=0, weights=s[order]))
         scaled = np.divide(T - mean, spread, out=np.zeros_like(T), where=spread > 0)
         folds = np.empty(len(T), dtype=np.int64)
-        folds[rows] = folds_of(np.arange(len(T))) if order is None else np.arange(len(T)) % rules.FOLDS
+        folds[order] = np.arange(len(T)) % rules.FOLDS
         return cls(scaled, s, folds, order)
 
     def sums(self, codes: IntArray, n_levels: int) -> LevelSums:
         """Of a grouping of the rows."""
-        rows = slice(None) if self.order is None else self.order
-        cell, s, T = (self.folds * n_levels + codes)[rows], self.s[rows], self.T[rows]
-        size = rules.FOLDS * n_levels
-        weight = np.bincount(cell, s, size).astype(np.float64).reshape(rules.FOLDS, n_levels)
-        total = np.stack([np.bincount(cell, s * t, size).astype(np.float64) for t in T.T], axis=-1)
-        squares = float(s @ (T**2).sum(axis=1))
-        return LevelSums(weight, total.reshape(rules.FOLDS, n_levels, -1), squares, len(s))
+        folds, s, T = self.folds, self.s, self.T
+        if self.moments is not None:
+            raw = total(
+                RawSums.of(folds[rows], codes[rows], n_levels, T[rows], s[rows]) for rows in _blocks(len(T))
+            )
+            return raw.centred(self.moments, len(T))
+        rows = self.order
+        raw = RawSums.of(folds[rows], codes[rows], n_levels, T[rows], s[rows])
+        return LevelSums(raw.weight, raw.total, float(s[rows] @ (T[rows] ** 2).sum(axis=1)), len(s))
+
+
+@dataclass(frozen=True, eq=False)
+class RawSums(Sums):
+    """Weight (folds, levels) and sum of targets (folds, levels, k) of some rows, targets as they are."""
+
+    weight: FloatArray
+    total: FloatArray
+
+    @classmethod
+    def of(cls, folds: IntArray, codes: IntArray, n_levels: int, T: FloatArray, s: FloatArray) -> RawSums:
+        """Of rows in these folds, and groups."""
+        cell, size = folds * n_levels + codes, rules.FOLDS * n_levels
+        weight = np.bincount(cell, s, size).astype(np.float64)
+        sums = np.stack([np.bincount(cell, s * t, size).astype(np.float64) for t in T.T], axis=-1)
+        return cls(weight.reshape(rules.FOLDS, n_levels), sums.reshape(rules.FOLDS, n_levels, -1))
+
+    def centred(self, moments: ColumnMoments, n_rows: int) -> LevelSums:
+        """The same for targets of mean 0 and variance 1."""
+        spread = np.sqrt(moments.squares / moments.weight)
+        scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        centred = (self.total - self.weight[..., None] * moments.mean) * scale
+        return LevelSums(self.weight, centred, float(moments.weight * (scale > 0).sum()), n_rows)
+
+
+def _blocks(n_rows: int) -> list[slice]:
+    return [slice(start, start + BLOCK_ROWS) for start in range(0, n_rows, BLOCK_ROWS)]
 
 
 @dataclass(frozen=True, eq=False)

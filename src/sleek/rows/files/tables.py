@@ -16,18 +16,18 @@ from sleek._runtime.warn import warn
 from sleek.outputs.labels import Labels
 from sleek.rows.arrays import ArrayRows
 from sleek.rows.files.batches import Wanted, chunks, kept_schema
-from sleek.rows.files.columns import encoded_chunk, is_plain, learn_files, survey, values_in, wanted_columns
+from sleek.rows.files.columns import encoded_chunk, learn_files, survey, values_in, wanted_columns
 from sleek.rows.files.files import Files
 from sleek.rows.files.roles import check_targets
 from sleek.rows.raw import RawBlock, joined_words
 from sleek.rows.rows import Rows, Run
+from sleek.rows.seen import is_plain, joined_values, tell
 from sleek.tables import rules
 from sleek.tables.encoded import EncodedTable
-from sleek.tables.errors import TableError
 from sleek.tables.inputs import Inputs
-from sleek.tables.learning import Learnt, learn_columns
+from sleek.tables.learning import learn_columns
 from sleek.tables.unusual import Unusual
-from sleek.tables.values import Coded, Dates, Numbers, Values
+from sleek.tables.values import Values
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,17 +117,8 @@ def learnt_rows(estimator: Any, files: Files, reads: str, categories: Sequence[s
     if found.n_rows <= rules.SORTED_ROWS:
         return _in_memory(estimator, files, reads, categories, found.words)
     learnt = learn_files(files, reads, categories, found)
-    _tell(estimator, learnt, files.notes)
+    tell(estimator, learnt, files.notes)
     return TableFiles(files, learnt.inputs, learnt.by_fold)
-
-
-def _tell(estimator: Any, learnt: Learnt, notes: list[str]) -> None:
-    if not learnt.inputs.columns:
-        raise TableError("\n".join(["There is no column to learn from.", *learnt.left_out.values()]))
-    left_out = [f"{sentence} It is left out." for sentence in learnt.left_out.values()]
-    if left_out:
-        warn("\n".join(left_out))
-    estimator.column_notes_ = [*notes, *learnt.notes, *left_out]
 
 
 def _in_memory(
@@ -147,30 +138,13 @@ def _in_memory(
             origin = chunk.origin
             where.append(lambda row, origin=origin: origin.where([row]))
             sizes.append(len(chunk))
-    columns = {name: _joined(column) for name, column in parts.items()}
+    columns = {name: joined_values(column) for name, column in parts.items()}
     targets = Labels.joined(y) if reads == "labels" else np.concatenate(y)
     weights = np.concatenate(s)
     from sleek.rows.table import targets_of
 
     learnt = learn_columns(columns, categories, targets_of(targets), weights)
-    _tell(estimator, learnt, files.notes)
+    tell(estimator, learnt, files.notes)
     table = EncodedTable.of(learnt.inputs, columns, learnt.by_fold, learnt.folds)
     names, place = learnt.inputs.feature_names, joined_words(where, sizes)
     return ArrayRows(table, targets, weights, names, files.flat_targets, place, np.concatenate(numbers))
-
-
-def _joined(parts: list[Values]) -> Values:
-    """One column of several stretches of rows."""
-    if all(isinstance(part, Numbers) for part in parts):
-        return Numbers(np.concatenate([part.array for part in parts]))
-    if all(isinstance(part, Dates) for part in parts):
-        return Dates(np.concatenate([part.array for part in parts]))
-    place: dict[Any, int] = {}
-    codes = []
-    for part in parts:
-        if not isinstance(part, Coded):  # nothing but gaps
-            codes.append(np.full(len(part), -1, dtype=np.int32))
-            continue
-        lookup = [place.setdefault(value, len(place)) for value in part.values]
-        codes.append(part.spread(np.array(lookup, dtype=np.int32), -1))
-    return Coded(np.concatenate(codes), list(place))

@@ -1,0 +1,11 @@
+"""Rows of Dask arrays and data frames: partitions on the workers of a cluster, and only sums come home.
+
+```
+DaskRows (what users have) → collections: for each partition what computes it → parts.prepared, on a worker:
+   checked rows of positive weight → blocks cut at fixed row numbers → passes: a PartialSum for each
+   partition, joined on the workers, the total here
+```
+
+Blocks that lie in two partitions or more are put together on the worker that has their first row. Without a
+client everything is done in this process, one partition after the other.
+"""

@@ -1,0 +1,157 @@
+"""Partitions on a cluster as what a fit works on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sleek._runtime.packages import need
+from sleek._runtime.sums import Sum
+from sleek._runtime.types import IntArray
+from sleek.outputs.base import Outputs
+from sleek.rows.cutting import Cutting
+from sleek.rows.dask.collections import PURPOSE, Load
+from sleek.rows.dask.parts import Part, Reading
+from sleek.rows.dask.passes import Border, Failure, Pass, cut, read
+from sleek.rows.raw import RawBlock
+from sleek.rows.rows import Run
+from sleek.rows.source import Block, Source
+from sleek.rows.weights import Weighting
+
+FREE_SHARE = 0.5  # of the workers' free memory that rows may take to be kept there during a fit
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Rows of each partition: all of them, and those of positive weight."""
+
+    all: list[int]
+    counted: list[int]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of positive weight."""
+        return sum(self.counted)
+
+
+class Partitions:
+    """What computes the parts of a collection, read in one way; kept on the workers if asked to.
+
+    `loads` say how each partition is made.
+    """
+
+    def __init__(self, client: Any, loads: Sequence[Load], reading: Reading, counts: Counts) -> None:
+        delayed = need("dask", "dask", PURPOSE).delayed
+        self.client, self.reading, self.counts = client, reading, counts
+        self._cut = delayed(cut)
+        first, start = (np.cumsum([0, *sizes]).tolist() for sizes in (counts.all, counts.counted))
+        reader = delayed(read)
+        known = delayed(reading, traverse=False)  # it goes out once
+        self.parts = [
+            reader(make, known, number, first[number], start[number], counts.counted[number], *parts)
+            for number, (make, parts) in enumerate(loads)
+        ]
+        self._beyond: dict[int, list[list[Any]]] = {}
+        self.kept = False
+
+    def keep(self, run: Run) -> None:
+        """Read every partition once, and hold what was read where it is, as long as this object lives."""
+        borders = [Border(number, 0, n_rows, 0, 0, ()) for number, n_rows in enumerate(self.counts.counted)]
+        self.parts = Pass(self.client, run.progress).kept(self.parts, borders)
+        self.kept = True
+
+    def total(self, task: Callable[[RawBlock], Sum], block_rows: int, run: Run) -> Sum | None:
+        """The task's sum over all blocks of so many rows; None if there is no row."""
+        borders = Border.each(self.counts.counted, block_rows)
+        if not borders:
+            return None
+        if block_rows not in self._beyond:
+            beyond = [[self._cut(self.parts[j], lo, hi) for j, lo, hi in b.beyond] for b in borders]
+            if self.kept:
+                flat = self.client.compute([piece for pieces in beyond for piece in pieces])
+                todo = iter(flat)
+                beyond = [[next(todo) for _ in pieces] for pieces in beyond]
+            self._beyond[block_rows] = beyond
+        parts = [self.parts[border.number] for border in borders]
+        passing = Pass(self.client, run.progress)
+        if self.kept:
+            passing.at_home(parts)
+        return passing.total(parts, self._beyond[block_rows], borders, block_rows, task)
+
+    def rows_at(self, numbers: IntArray, function: Callable[[Part], Any], run: Run) -> list[Any]:
+        """``function`` of the rows of these numbers, which are sorted, of each partition that has some."""
+        delayed = need("dask", "dask", PURPOSE).delayed
+        starts = np.cumsum([0, *self.counts.counted])
+        places = np.searchsorted(numbers, starts)
+        pick, tasks, asked = delayed(picked), [], []
+        for number, (lo, hi) in enumerate(zip(places[:-1].tolist(), places[1:].tolist(), strict=True)):
+            if hi > lo:
+                own = (numbers[lo:hi] - starts[number]).astype(np.int32)
+                tasks.append(pick(self.parts[number], own, function))
+                asked.append(number)
+        found = Pass(self.client, run.progress).each(tasks, asked)
+        for each in found:
+            if isinstance(each, Failure):
+                raise each.error
+        return found
+
+
+def picked(part: Part | Failure, rows: IntArray, function: Callable[[Part], Any]) -> Any:
+    """A function of some rows of a partition."""
+    if isinstance(part, Failure):
+        return part
+    try:
+        return function(part.take(rows))
+    except BaseException as error:
+        return Failure(error)
+
+
+def fits(client: Any, n_bytes: int) -> bool:
+    """Whether the workers have room to keep so much while they work."""
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    limits = ((worker["memory_limit"] or 0) - worker["metrics"].get("memory", 0) for worker in workers)
+    return bool(n_bytes <= FREE_SHARE * sum(max(0, free) for free in limits))
+
+
+def encoded(coding: Outputs, weighting: Weighting, block: RawBlock) -> Block:
+    """A block with its targets encoded and its weights made ready."""
+    s, copies = weighting.ready(block.s, coding.importance(block.y))
+    return Block(block.start, block.X, coding.encode(block.y), s, copies)
+
+
+@dataclass(frozen=True, eq=False)
+class DaskSource(Source):
+    """Rows of positive weight on a cluster, with targets encoded and weights made ready in every pass."""
+
+    partitions: Partitions
+    coding: Outputs
+    weighting: Weighting
+    run: Run
+
+    @property
+    def n_rows(self) -> int:
+        return self.weighting.survey.n_rows
+
+    @property
+    def outputs(self) -> Outputs:
+        return self.coding
+
+    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
+        ready = partial(encoded, self.coding, self.weighting)
+        size = Cutting.of(self.n_rows).block_rows
+        found = self.partitions.total(lambda block: task(ready(block)), size, self.run)
+        assert found is not None  # a survey has found rows
+        return found
+
+    def rows_at(self, numbers: IntArray) -> Block:
+        """The rows come home from where they are, not through the other workers."""
+        ready = partial(encoded, self.coding, self.weighting)
+
+        def rows(part: Part) -> Block:
+            return ready(part.raw(0, len(part)))
+
+        return Block.joined(self.partitions.rows_at(numbers, rows, self.run))
