@@ -19,6 +19,7 @@ from sleek.cli.errors import InputError, guarded
 from sleek.cli.export_command import export
 from sleek.cli.inspecting import inspect
 from sleek.cli.interrupts import interrupts
+from sleek.cli.update_command import merge, update
 
 P = ParamSpec("P")
 
@@ -56,6 +57,7 @@ def sleek(
     [bold]Use[/bold]       sleek predict model.json new.csv -o predictions.csv
     [bold]Check[/bold]     sleek evaluate model.json test.csv
     [bold]Read[/bold]      sleek show model.json
+    [bold]Go on[/bold]     sleek update model.json more.csv
     [bold]Ship[/bold]      sleek export model.json --to sql
 
     First time here? [bold]sleek demo[/bold]
@@ -82,6 +84,7 @@ def fit(
     basis: opt.BasisChoice = opt.BasisName.auto,
     jobs: opt.Jobs = -1,
     seed: opt.Seed = 0,
+    updatable: opt.Updatable = False,
     verbose: opt.Verbose = False,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -124,12 +127,13 @@ def fit(
             test=test,
             missing=opt.words(missing),
             balanced=balanced,
+            updatable=updatable,
         )
         whole = opt.is_stream(data) or not is_large(str(data))
         table = read_table(str(data), choices.missing) if whole else None
         with interrupts.raised():
             fitted = train(table, choices, display) if table else train_large(str(data), choices, display)
-        content = dumps(fitted.model)
+        content = dumps(fitted.model, moments=updatable)
     from sleek.cli.output import print_json, say_notes, screen, write_bytes
     from sleek.cli.summary import show_fit
 
@@ -280,6 +284,8 @@ def show(
         explaining.show_explanation(found, explanation, screen())
 
 
+command(update)
+command(merge)
 command(export)
 
 

@@ -85,6 +85,31 @@ Jobs = Annotated[int, typer.Option(help="Threads; -1 means all cores. The result
 Seed = Annotated[int, typer.Option(help="Seed of all that is drawn at random.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Tell what is tried.")]
 
+Updatable = Annotated[
+    bool,
+    typer.Option(
+        "--updatable", help="Keep sums over rows in the file, for update and merge; classes: squared loss."
+    ),
+]
+
+# of `sleek update` and `sleek merge`
+UpdatedOutput = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write the model here; default: the file it was in.")
+]
+ForgetRows = Annotated[bool, typer.Option("--forget", help="Take the rows out instead of adding them.")]
+Alone = Annotated[
+    bool, typer.Option("--alone", help="Without the rows the model has: its units and these rows, to merge.")
+]
+Again = Annotated[bool, typer.Option("--again", help="Add the rows although they came in before.")]
+Fading = Annotated[
+    float,
+    typer.Option(
+        "--forgetting-factor", metavar="FACTOR", help="Rows fade by it with every new one, such as 0.999."
+    ),
+]
+ModelFiles = Annotated[list[Path], typer.Argument(help="Two or more model files that share their units.")]
+MergedOutput = Annotated[Path, typer.Option("--output", "-o", help="Write the merged model here.")]
+
 # of other commands
 TableOutput = Annotated[
     Path | None,

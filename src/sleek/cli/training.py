@@ -52,6 +52,7 @@ class Choices:
     test: float | None = None
     missing: tuple[str, ...] | None = None
     balanced: bool = False
+    updatable: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +163,7 @@ def estimator_for(task: str, choices: Choices) -> Any:
         "verbose": int(choices.verbose),
     }
     if task == CLASSIFICATION:
+        settings["loss"] = "squared" if choices.updatable else "auto"
         return LowRankLSSVC(class_weight="balanced" if choices.balanced else None, **settings)
     if choices.balanced:
         raise InputError("--balanced is for classes, and the target is a number.")

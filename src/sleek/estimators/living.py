@@ -11,15 +11,11 @@ import numpy as np
 from sleek._runtime.checks import check_n_jobs, check_weights
 from sleek._runtime.progress import Reporter
 from sleek._runtime.threads import Workers
-from sleek.closed_form.exact_sums import MOST_ROWS
 from sleek.model.drift import Drift
 from sleek.model.kernel_model import KernelModel
-from sleek.model.new_rows import Added, check_fading, in_classes, known_targets, that_count
+from sleek.model.new_rows import Added, check_fading, known_targets, that_count
 from sleek.outputs.base import Outputs
-from sleek.outputs.labels import Labels
-from sleek.rows.cutting import Cutting
 from sleek.rows.open import features_in_memory, open_features, open_rows, rows_with_targets
-from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Run
 
 
@@ -104,23 +100,17 @@ class LivingMethods:
 
     def _pass(self, model: KernelModel, X: Any, y: Any, sample_weight: Any, fading: float) -> Added:
         """What rows bring, wherever they are."""
-        given = rows_with_targets(X, y, sample_weight)
-        if given is not None:
-            return self._pass_over(model, given, fading)
-        rows = X if self._is_plain(model, X) else features_in_memory(self, X)
+        rows = X
+        if not self._is_plain(model, X):
+            given = rows_with_targets(X, y, sample_weight)
+            if given is not None:
+                run = Run(Workers(check_n_jobs(self.n_jobs)))
+                return model.brought_by(open_features(self, given), run, fading)
+            rows = features_in_memory(self, X)
         targets, s = known_targets(model.outputs, y, len(rows)), None
         if sample_weight is not None:
             rows, targets, s = that_count(rows, targets, check_weights(sample_weight, len(rows)))
         return model.brought(rows, targets, s, fading, self.n_jobs)
-
-    def _pass_over(self, model: KernelModel, X: Any, fading: float) -> Added:
-        def task(block: RawBlock) -> Added:
-            y = in_classes(model.outputs, block.y) if isinstance(block.y, Labels) else block.y
-            return model.added(block.X, y, block.s, fading)
-
-        run, rows = Run(Workers(check_n_jobs(self.n_jobs))), open_features(self, X)
-        cutting, reads = Cutting(MOST_ROWS), self.outputs_kind.reads
-        return rows.map_reduce(task, run, reads=reads, features=True, cutting=cutting)
 
     def _is_plain(self, model: KernelModel, X: Any) -> bool:
         """Whether X is an array that needs no closer look: scikit-learn's takes longer than the rest."""

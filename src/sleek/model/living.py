@@ -21,8 +21,20 @@ from sleek.calibration.numbers import NumberCalibration
 from sleek.closed_form.exact_sums import MOST_ROWS, ExactSums
 from sleek.model.given import rows_of
 from sleek.model.memory import Memory
-from sleek.model.new_rows import Added, check_fading, check_forgettable, check_left, known_targets, that_count
+from sleek.model.new_rows import (
+    Added,
+    check_fading,
+    check_forgettable,
+    check_left,
+    in_classes,
+    known_targets,
+    that_count,
+)
 from sleek.outputs.classes import ClassOutputs
+from sleek.outputs.labels import Labels
+from sleek.rows.cutting import Cutting
+from sleek.rows.raw import RawBlock
+from sleek.rows.rows import Rows, Run
 
 if TYPE_CHECKING:
     from sleek.model.kernel_model import KernelModel
@@ -93,7 +105,7 @@ class Living:
         if not model.outputs.loss.quadratic:
             raise ValueError(
                 "The outputs of this model are log-odds, which sums over rows do not determine: fit with "
-                "loss='squared' to update, merge or forget later."
+                "loss='squared' (sleek fit --updatable) to update, merge or forget later."
             )
         settings = (model.trained_by or {}).get("settings", {})
         if not needs_rows and settings.get("class_weight") is None:  # units and coding are all that is needed
@@ -190,6 +202,16 @@ class Living:
 
         with single_threaded_blas():
             return total(Workers(check_n_jobs(n_jobs)).spread(block, range(0, len(X), MOST_ROWS)))
+
+    def brought_by(self, rows: Rows, run: Run, fading: float) -> Added:
+        """What rows bring that have their targets with them, wherever they are kept."""
+        outputs = self._own().outputs
+
+        def task(block: RawBlock) -> Added:
+            y = in_classes(outputs, block.y) if isinstance(block.y, Labels) else block.y
+            return self.added(block.X, y, block.s, fading)
+
+        return rows.map_reduce(task, run, reads=outputs.reads, features=True, cutting=Cutting(MOST_ROWS))
 
     def _own(self) -> KernelModel:
         return cast("KernelModel", self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, Self
@@ -48,7 +48,7 @@ class Memory:
     drift : Drift or None
         What the errors of new rows say; None without a promise to compare them with.
     origins : tuple of str
-        Names of the first rows that came in, so that no rows are merged twice.
+        Names of rows that came in, the first and those that were named, so that no rows come in twice.
     """
 
     sums: ExactSums
@@ -76,10 +76,7 @@ class Memory:
         """With a name for its rows, if it has none."""
         if self.origins or self.n_rows == 0:
             return self
-        name = sha256(np.ascontiguousarray(self.sums.high).tobytes()).hexdigest()[:16]
-        return Memory(
-            self.sums, self.n_rows, self.observation, self.C, self.class_weights, self.drift, (name,)
-        )
+        return replace(self, origins=(name_of(self.sums),))
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values, but for C, which the model has."""
@@ -128,3 +125,12 @@ class Memory:
                 text_of(name, "moments.origins") for name in list_of(block["origins"], "moments.origins")
             ),
         )
+
+
+def name_of(sums: ExactSums) -> str:
+    """A name for some rows, by their sums: 16 characters.
+
+    >>> name_of(ExactSums.of(np.zeros((1, 1)), np.ones((1, 1)), np.zeros(2)))
+    '4f29328a006909ad'
+    """
+    return sha256(np.ascontiguousarray(sums.rounded).tobytes()).hexdigest()[:16]

@@ -28,13 +28,14 @@ def merged(models: Sequence[KernelModel]) -> KernelModel:
         if difference is not None:
             raise ValueError(
                 f"Models 0 and {place} cannot be merged: {difference}. Only models that share units and "
-                "coding have sums that add up: let one place fit, and others begin with its model, emptied()."
+                "coding have sums that add up: let one place fit, and others begin with its model, emptied() "
+                "(sleek update --alone)."
             )
     origins = [name for memory in memories for name in memory.origins]
     if len(set(origins)) < len(origins):
         raise ValueError(
             "Models cannot be merged that both have the rows of one fit, which would count twice: let all "
-            "but one begin with the model emptied()."
+            "but one begin with the model emptied() (sleek update --alone)."
         )
     about = (
         memories[0].sums.origin
