@@ -25,6 +25,7 @@ from sleek.estimators.facts import expected_error, facts_of, memory_of
 from sleek.estimators.learnt import Learnt
 from sleek.estimators.living import LivingMethods
 from sleek.estimators.settings import request_of
+from sleek.estimators.warm import check_same_outputs, standing_of
 from sleek.fit import policy
 from sleek.fit.plan import Plan
 from sleek.fit.recipe import Fitted, fit
@@ -63,6 +64,7 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
         max_units: int | None = None,
         categorical_features: Any = None,
         forgetting_factor: float = 1.0,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -78,6 +80,7 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
         self.max_units = max_units
         self.categorical_features = categorical_features
         self.forgetting_factor = forgetting_factor
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -113,6 +116,7 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
     ) -> None:
         """Fit; to go on from sums over rows the loss must be `squared`."""
         request, names, inputs = request_of(self, rows.n_features, squared), rows.feature_names, rows.inputs
+        standing = standing_of(self, rows)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         survey = rows.survey(self.outputs_kind, run)
         n_rows = survey.weights.n_rows
@@ -125,11 +129,13 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
                 f"{survey.weights.n_rows} that counts as one."
             )
         outputs = self._learn_outputs(rows, survey, run, classes)
+        if standing is not None:
+            check_same_outputs(self.model_.outputs, outputs)
         weighting = survey.weighting(outputs)
         request = request.scaled(weighting.scale)
         plan = Plan.of(survey.weights.n_rows, rows.n_features, request)
         source = rows.source(outputs, weighting, run)
-        fitted = fit(source, request, plan, rng, run.workers, names, report)
+        fitted = fit(source, request, plan, rng, run.workers, names, report, standing)
         outputs, (theta, b) = fitted.outputs, fitted.solution
         expected = expected_error(fitted, outputs)
         self.model_ = KernelModel(
@@ -155,7 +161,7 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
 
     def _publish(self, fitted: Fitted, rows: Rows, outputs: Outputs, expected: ExpectedError) -> None:
         """The attributes of a fit."""
-        training = fitted.training
+        training, self._standing = fitted.training, fitted.standing
         self.n_units_ = fitted.expansion.n_learnt
         self.n_iter_, self.history_, self.status_ = training.n_iter, training.history, training.status
         self.C_ = self.model_.C

@@ -67,6 +67,9 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     forgetting_factor : float, default=1.0
         What the weight of every earlier row is multiplied by whenever `partial_fit` adds a row: 0.999
         remembers about 1,000 rows, 1 forgets nothing.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the units of the fit before instead of choosing everything anew: for the
+        same kind of rows, with more of them. Features and classes must be the same.
     loss : {"auto", "squared", "logistic"}, default="auto"
         What outputs are: "squared" approaches ±1 in closed form, "logistic" refines that to log-odds, with
         weights that are learnt together with the units. "auto" refines from 1,000 rows on where rows held
@@ -161,6 +164,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         max_units: int | None = None,
         categorical_features: Any = None,
         forgetting_factor: float = 1.0,
+        warm_start: bool = False,
         loss: str = "auto",
         class_weight: dict[Any, float] | str | None = None,
         calibrator: Any = None,
@@ -180,6 +184,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
             max_units=max_units,
             categorical_features=categorical_features,
             forgetting_factor=forgetting_factor,
+            warm_start=warm_start,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,

@@ -27,6 +27,7 @@ Number = TypeVar("Number", int, float)
 def request_of(estimator: Any, n_features: int, squared: bool = False) -> Request:
     """The parameters, checked, with None for what is to be chosen; `squared` demands the squared loss."""
     check_fading(estimator.forgetting_factor)
+    check_truth("warm_start", estimator.warm_start)
     known = known_bases()
     if isinstance(estimator.basis, str) and estimator.basis == "auto":
         bases = tuple(known[name]() for name in policy.AUTO_BASES)

@@ -35,6 +35,7 @@ class Learnt:
     training: Training
     penalty: Penalty
     weight: float  # of the rows that they were learnt on
+    n_rows: int  # how many these are
     unaware: Training | None = None  # the last training that has not seen the rows held out
 
 
@@ -48,7 +49,7 @@ def grow(
 ) -> Learnt:
     """Train a trial's units on larger and larger samples, as planned, judged by the rows held out."""
     family, losses, begin = trial.family, trial.losses, trial.training.reached
-    learnt = Learnt(trial.training, trial.penalty, float("nan"), trial.training)
+    learnt = Learnt(trial.training, trial.penalty, float("nan"), trial.n_rows, trial.training)
     for size in plan.stages:
         learnt = learn(draw(size), family, trial.penalty, request, report, begin, policy.STAGE_SLACK)
         fresh = held_out_losses(held, learnt.training)
@@ -73,11 +74,16 @@ def learn(
     report: Report,
     begin: Reached | None,
     slack: float = 1.0,
+    most: int | None = None,
 ) -> Learnt:
-    """Train on these rows; a pull that the user has fixed is per row, a chosen prior stays what it is."""
+    """Train on these rows, at most so many iterations.
+
+    A pull that the user has fixed is per row, a chosen prior stays what it is.
+    """
     weight = float(rows.map_reduce(lambda block: block.s.sum()))
     if request.pull is not None:
         penalty = replace(penalty, prior=request.pull * weight)
-    most = None if rows.outputs.loss.quadratic else policy.REFINING
+    if most is None and not rows.outputs.loss.quadratic:
+        most = policy.REFINING
     training = request.trainer.train(Problem(rows, family.start, penalty, begin, most, slack, report))
-    return Learnt(training, penalty, weight)
+    return Learnt(training, penalty, weight, rows.n_rows)

@@ -31,6 +31,7 @@ from sleek.fit.prune import prune
 from sleek.fit.race import race
 from sleek.fit.refine import refine
 from sleek.fit.search import search
+from sleek.fit.standing import Standing
 from sleek.fit.start import (
     Family,
     Look,
@@ -68,6 +69,7 @@ class Fitted:
     judged_phi: FloatArray  # the units' values at these rows
     columns: ColumnMoments  # of the features as they are
     some_rows: FloatArray  # a few of them
+    standing: Standing  # for a fit that goes on from here
 
 
 def fit(
@@ -78,20 +80,26 @@ def fit(
     workers: Workers,
     names: Sequence[str] | None,
     report: Report,
+    standing: Standing | None = None,
 ) -> Fitted:
-    """Fit the model that is requested to all rows of `data`, as planned."""
+    """Fit the model that is requested to all rows of `data`, as planned, or go on from where a fit got to."""
     seed = int(rng.integers(2**63))
     raw = Look.at(data, plan, seed, workers)
     check_magnitude(raw.columns.spread(), names)
     columns = without_outliers(data, raw)
     warn_of_lost_features(raw.columns, names)
-    scaling = scaling_of(columns, request.standardize)
+    scaling = scaling_of(columns, request.standardize) if standing is None else standing.scaling
     look, as_given = raw.scaled(scaling), raw.columns
     some_rows = raw.sample.smallest(policy.INFLUENCE_ROWS).rows.X
     del raw  # a sample can take as much memory as the limit allows: one of them is enough
-    starts = families(look.sample, plan, scaling, request, columns, rng)
     report(str(plan))
-    choice, tried = _choose(look, plan, request, starts, report)
+    if standing is None:
+        starts = families(look.sample, plan, scaling, request, columns, rng)
+        choice, tried = _choose(look, plan, request, starts, report)
+    else:
+        standing.check(request)
+        outputs, penalty = standing.outputs(data.outputs), standing.settled(request)
+        choice, tried = _Choice(outputs, standing.family, penalty, None, {}), {}
     outputs = choice.outputs
     look = look.with_outputs(outputs)
 
@@ -104,7 +112,9 @@ def fit(
         drawn = Sample.draw(data, size, seed, workers, held, share)
         return drawn.scaled(scaling).with_outputs(outputs)  # scale a few rows, not all
 
-    if plan.races and choice.trial is not None:
+    if standing is not None:
+        learnt = standing.go_on(request, plan, draw, report)
+    elif plan.races and choice.trial is not None:
         learnt = grow(look.held, choice.trial, request, plan, draw, report)
     else:
         rows = look.sample.smallest(plan.stages[0]) if plan.stages else draw(plan.n_rows)
@@ -130,6 +140,14 @@ def fit(
         judged_phi=learnt.training.expansion.features(judged.rows.X),
         columns=as_given,
         some_rows=some_rows,
+        standing=Standing(
+            scaling,
+            choice.family,
+            learnt.penalty,
+            learnt.training.reached,
+            outputs.loss.quadratic,
+            learnt.n_rows,
+        ),
     )
 
 

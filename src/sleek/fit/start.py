@@ -207,20 +207,22 @@ def _at_leaves(
 ) -> list[Family]:
     """Units at leaves of trees on the targets."""
     one = np.where(spread > 0, spread, 1.0)
-
-    def grow(shape: float, rows: Sample, n_units: int) -> Expansion:
-        left = rows.rows.T - np.average(rows.rows.T, axis=0, weights=rows.rows.s)
-        middle = np.median(rows.rows.X, axis=0)
-        sides = leaves(rows, n_units, left)
-        return Expansion.of(basis, basis.start_at_leaves(*sides, shape / one, middle))
-
     shapes = basis.leaf_shapes if request.shape is None else (request.shape,)
-    found = [Family(shape, grow(shape, sample, wanted), partial(grow, shape)) for shape in shapes]
+    grows = [partial(_grown, basis, shape / one) for shape in shapes]
+    found = [Family(shape, grow(sample, wanted), grow) for shape, grow in zip(shapes, grows, strict=True)]
     if request.n_units is not None and len(found[0].start) < wanted:
         if len(request.bases) > 1:
             return []  # another basis has as many units as are asked for
         _warn_of_fewer(wanted, len(found[0].start), "leaves that trees found")
     return found
+
+
+def _grown(basis: Basis, sharpness: FloatArray, rows: Sample, n_units: int) -> Expansion:
+    """Units at leaves of trees on the targets of these rows."""
+    left = rows.rows.T - np.average(rows.rows.T, axis=0, weights=rows.rows.s)
+    middle = np.median(rows.rows.X, axis=0)
+    sides = leaves(rows, n_units, left)
+    return Expansion.of(basis, basis.start_at_leaves(*sides, sharpness, middle))
 
 
 def _warn_of_fewer(wanted: int, there: int, what: str) -> None:

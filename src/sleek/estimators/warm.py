@@ -1,0 +1,50 @@
+"""`warm_start`: whether a fit can go on from the one before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sleek.fit.standing import Standing
+from sleek.outputs.base import Outputs
+from sleek.outputs.classes import ClassOutputs
+from sleek.rows.rows import Rows
+
+
+def standing_of(estimator: Any, rows: Rows) -> Standing | None:
+    """Where the fit before has got to; None if there is none, or it is not to be gone on from.
+
+    The features must be those of the fit before.
+    """
+    standing: Standing | None = vars(estimator).get("_standing") if estimator.warm_start else None
+    if standing is None:
+        return None
+    model = estimator.model_
+    if rows.n_features != model.n_features or rows.feature_names != model.feature_names:
+        before, now = (_in_words(one) for one in (model, rows))
+        raise ValueError(
+            f"warm_start=True goes on from a model of {before}, but the rows have {now}: set it to False to "
+            "begin anew."
+        )
+    return standing
+
+
+def check_same_outputs(before: Outputs, now: Outputs) -> None:
+    """The same classes, or as many targets."""
+    if isinstance(before, ClassOutputs) and isinstance(now, ClassOutputs):
+        same = np.array_equal(before.classes, now.classes)
+    else:
+        same = before.kind == now.kind and before.n_outputs == now.n_outputs
+    if not same:
+        raise ValueError(
+            f"warm_start=True goes on from a model of {before}, but the rows have {now}: set it to False to "
+            "begin anew."
+        )
+
+
+def _in_words(one: Any) -> str:
+    """How many features there are, and what some are called."""
+    names = one.feature_names
+    listed = "" if names is None else f" ({', '.join(names[:5])}{', …' if len(names) > 5 else ''})"
+    return f"{one.n_features} features{listed}"
