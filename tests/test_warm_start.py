@@ -45,7 +45,7 @@ def test_without_warm_start_a_fit_begins_anew():
     np.testing.assert_array_equal(
         fitted.fit(X, y).model_.theta, LowRankLSSVC(**settings).fit(X, y).model_.theta
     )
-    assert not hasattr(clone(fitted), "_standing")
+    assert not hasattr(clone(fitted), "standing_")
 
 
 def test_log_odds_stay_log_odds():

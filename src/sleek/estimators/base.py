@@ -161,7 +161,7 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
 
     def _publish(self, fitted: Fitted, rows: Rows, outputs: Outputs, expected: ExpectedError) -> None:
         """The attributes of a fit."""
-        training, self._standing = fitted.training, fitted.standing
+        training, self.standing_ = fitted.training, fitted.standing
         self.n_units_ = fitted.expansion.n_learnt
         self.n_iter_, self.history_, self.status_ = training.n_iter, training.history, training.status
         self.C_ = self.model_.C

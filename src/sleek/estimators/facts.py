@@ -18,8 +18,6 @@ from sleek.outputs.base import Outputs
 from sleek.outputs.classes import ClassOutputs
 from sleek.tables.inputs import Inputs
 
-NOTHING = 1e-9  # of the variance: a smaller error is none
-
 
 def expected_error(fitted: Fitted, outputs: Outputs) -> ExpectedError:
     """The mean error of rows that took no part, with its standard error."""
@@ -60,14 +58,13 @@ def memory_of(fitted: Fitted, outputs: Outputs, n_rows: int, scale: float) -> Me
     judged, moments = fitted.judged, fitted.moments
     sums = ExactSums.from_moments(moments, scale)
     errors = outputs.row_errors(judged.T, judged.outputs)
-    size = 1.0 if outputs.reads == "labels" else NOTHING * float(np.mean(moments.tt)) / moments.weight
     return Memory(
         sums=sums,
         n_rows=n_rows,
         observation=scale,
         C=fitted.C / scale,
         class_weights=outputs.factors if isinstance(outputs, ClassOutputs) else None,
-        drift=Drift.promised_by(errors, judged.copies, size),
+        drift=Drift.promised_by(errors, judged.copies, 1.0 if outputs.reads == "labels" else None),
     ).named()
 
 

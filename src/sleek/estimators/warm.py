@@ -17,7 +17,7 @@ def standing_of(estimator: Any, rows: Rows) -> Standing | None:
 
     The features must be those of the fit before.
     """
-    standing: Standing | None = vars(estimator).get("_standing") if estimator.warm_start else None
+    standing: Standing | None = vars(estimator).get("standing_") if estimator.warm_start else None
     if standing is None:
         return None
     model = estimator.model_

@@ -8,7 +8,7 @@ before, is at most the limit μ, a bettor who stakes a share c of what he has on
 wins nothing in the long run: the wealth is a supermartingale of mean at most 1, and by Ville's inequality
 the chance that it *ever* reaches 1/rate is at most the rate, however long the stream and however often one
 looks. Five bettors of different courage share the wealth. Drift may begin late, when wealth has long been
-lost, so part of it is kept back: before row n a share 1/(n + 1) of what is kept goes into the game.
+lost, so part of it is kept back, log 2 / log(n + 2) after n rows: bets begin at every row.
 
 The limit is an upper end of the error that rows left out have promised (`Drift.promised_by`).
 """
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import isfinite, sqrt
+from math import isfinite, log, sqrt
 from typing import Any, Self
 
 import numpy as np
@@ -28,7 +28,8 @@ from sleek.fit import policy
 
 STAKES = (0.01, 0.03, 0.1, 0.25, 0.5)  # c: small ones find small drift, large ones are quick
 MOST_WEALTH = 1e9  # more says nothing more, and is a number however long drift goes on
-NUMBERS = ("promised", "limit", "total", "kept", "peak")
+NUMBERS = ("promised", "limit", "most", "total", "kept", "peak")
+OUTLIER = 50.0  # times the limit: what a larger squared error counts as, so that no row alone is an alarm
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Drift:
         The mean error that rows left out had at the fit: the share of mistakes, or the mean squared error.
     limit : float
         Up to which mean error there is no drift.
+    most : float
+        What the error of one row counts as at most.
     n_rows : int
         New rows since the fit.
     total : float
@@ -48,7 +51,7 @@ class Drift:
 
     Examples
     --------
-    >>> drift = Drift(promised=0.1, limit=0.15)
+    >>> drift = Drift(promised=0.1, limit=0.15, most=1.0)
     >>> quiet = drift.after(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0] * 10))
     >>> quiet.alarm, quiet.after(np.ones(30)).alarm
     (False, True)
@@ -58,6 +61,7 @@ class Drift:
 
     promised: float
     limit: float
+    most: float
     n_rows: int = 0
     total: float = 0.0
     stakes: tuple[float, ...] = (0.0,) * len(STAKES)  # the wealth of each bettor
@@ -65,7 +69,7 @@ class Drift:
     peak: float = 1.0  # the most wealth there ever was
 
     @classmethod
-    def promised_by(cls, errors: FloatArray, weights: FloatArray, unit: float) -> Self | None:
+    def promised_by(cls, errors: FloatArray, weights: FloatArray, unit: float | None) -> Self | None:
         """From errors of rows that took no part, each as many observations as it weighs.
 
         The limit is the upper end of a confidence interval for their mean, z standard errors and z²/2n times
@@ -74,8 +78,8 @@ class Drift:
 
         Parameters
         ----------
-        unit : float
-            The size of an error where there was none: 1 for a mistake.
+        unit : float or None
+            The size of every error, 1 for mistakes; None: errors are of any size.
         """
         known = np.isfinite(errors)
         if not known.any():
@@ -83,10 +87,12 @@ class Drift:
         x, w = errors[known], weights[known]
         n, z = float(w.sum()), policy.DRIFT_ERRORS
         mean, squares = float(np.average(x, weights=w)), float(np.average(x**2, weights=w))
-        size = squares / mean if mean > 0 else unit
+        size = squares / mean if unit is None and mean > 0 else unit or 0.0
         spread = sqrt(max(0.0, squares - mean**2) / n)
         limit = (1.0 + policy.DRIFT_SLACK) * (mean + z * spread + z**2 / (2.0 * n) * size)
-        return cls(mean, limit) if limit > 0.0 and isfinite(limit) else None
+        if not (limit > 0.0 and isfinite(limit)):
+            return None
+        return cls(mean, limit, OUTLIER * limit if unit is None else unit)
 
     def after(self, errors: FloatArray) -> Self:
         """With the errors of more rows, in order."""
@@ -96,10 +102,9 @@ class Drift:
         for x in errors.tolist():
             total += x
             n += 1
-            share = kept / (n + 1.0)
-            kept -= share
-            share /= len(STAKES)
-            gain = x / self.limit - 1.0
+            left = kept * log(n + 1.0) / log(n + 2.0)
+            share, kept = (kept - left) / len(STAKES), left
+            gain = (x if x < self.most else self.most) / self.limit - 1.0
             wealth = kept
             for j in bettors:
                 stake = (stakes[j] + share) * (1.0 + STAKES[j] * gain)
@@ -107,7 +112,8 @@ class Drift:
                 wealth += stake
             if wealth > peak:
                 peak = wealth
-        return type(self)(self.promised, self.limit, n, self.total + total, tuple(stakes), kept, peak)
+        so_far = n, self.total + total, tuple(stakes), kept, peak
+        return type(self)(self.promised, self.limit, self.most, *so_far)
 
     @property
     def alarm(self) -> bool:
@@ -162,7 +168,7 @@ class Drift:
         n_rows = count_of(block["n_rows"], f"{where}.n_rows", least=0)
         numbers = {name: number_of(block[name], f"{where}.{name}") for name in NUMBERS}
         stakes = array_of(block["stakes"], f"{where}.stakes", 1).tolist()
-        if len(stakes) != len(STAKES) or min(*stakes, *numbers.values()) < 0 or numbers["limit"] == 0:
+        if len(stakes) != len(STAKES) or min(*stakes, *numbers.values()) < 0 or not numbers["limit"]:
             raise ModelFileError(
                 f"`{where}` must have {len(STAKES)} stakes, a positive limit and no negative number."
             )
