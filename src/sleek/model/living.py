@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sleek.model.kernel_model import KernelModel
 
 SMALL = 32  # rows whose products BLAS does not share out among threads; to hold it to one takes 20 µs
+MOST_JUDGED = 2**20  # rows of a call whose errors are looked at for drift: each is kept until all are there
 ROUNDING = 1e-12  # of sums before rows were taken out: less below 0 is rounding
 
 
@@ -116,8 +117,8 @@ class Living:
             "update, merge or forget later."
         )
 
-    def added(self, X: FloatArray, y: Any, s: FloatArray | None, fading: float) -> Added:
-        """What a block of rows brings; unchecked, but for numbers beyond float64."""
+    def added(self, X: FloatArray, y: Any, s: FloatArray | None, fading: float, start: int = 0) -> Added:
+        """What a block of rows, the first of which is number `start`, brings; unchecked."""
         model, memory = self._own(), self.remembered()
         outputs = model.outputs
         X = np.ascontiguousarray(X, dtype=np.float64)
@@ -126,7 +127,7 @@ class Living:
             Phi = model.features(X)
         T = outputs.encode(y)
         errors: list[FloatArray] = []
-        if memory.drift is not None:
+        if memory.drift is not None and start < MOST_JUDGED:
             theta, b = memory.solution
             errors = [outputs.row_errors(T, Phi @ theta + b)]
         weights = s
@@ -198,7 +199,7 @@ class Living:
 
         def block(start: int) -> Added:
             rows = slice(start, start + MOST_ROWS)
-            return self.added(X[rows], y[rows], None if s is None else s[rows], fading)
+            return self.added(X[rows], y[rows], None if s is None else s[rows], fading, start)
 
         with single_threaded_blas():
             return total(Workers(check_n_jobs(n_jobs)).spread(block, range(0, len(X), MOST_ROWS)))
@@ -209,7 +210,7 @@ class Living:
 
         def task(block: RawBlock) -> Added:
             y = in_classes(outputs, block.y) if isinstance(block.y, Labels) else block.y
-            return self.added(block.X, y, block.s, fading)
+            return self.added(block.X, y, block.s, fading, block.start)
 
         return rows.map_reduce(task, run, reads=outputs.reads, features=True, cutting=Cutting(MOST_ROWS))
 
