@@ -105,8 +105,9 @@ class Plan:
             limit = min(limit, request.max_samples)
         if races:
             tried = heats[-1]
-            stages = () if unlimited else _stages(tried, min(limit, n_rows - held))
             everything = unlimited or (n_rows < policy.EVERY_ROW_COUNTS and limit >= n_rows)
+            done = unlimited or (everything and tried == n_rows - held)  # but for the rows held out
+            stages = () if done else _stages(tried, min(limit, n_rows - held))
         else:
             tried = min(n_rows, policy.SELECTION_ROWS)
             bounded = request.fits_units and isinstance(request.max_samples, int) and limit < n_rows
