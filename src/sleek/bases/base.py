@@ -27,7 +27,7 @@ class Basis(BaseEstimator, ABC):
     auto_shapes: ClassVar[tuple[float, ...]] = (1.0,)  # tried by shape="auto", in units of 1/features
     leaf_shapes: ClassVar[tuple[float, ...]] = ()  # sharpness at leaves of trees; none: it starts at rows
     per_feature: ClassVar[bool] = False  # a unit for every feature, not as many as are asked for
-    draft_iterations: ClassVar[int] = 30  # enough training to compare settings
+    draft_iterations: ClassVar[int] = 20  # enough training to compare settings
     formula: ClassVar[Formula | None] = (
         None  # for export and local slopes; None if it cannot be written as one
     )

@@ -34,7 +34,7 @@ class Sigmoidal(Basis):
         Parameter("slopes"),
         Parameter("offsets", axes=("unit",)),
     )
-    draft_iterations: ClassVar[int] = 60
+    draft_iterations: ClassVar[int] = 40
     formula: ClassVar[Formula] = Formula(term=_slopes * _x, start=_offsets, profile=tanh(_z))
 
     def start(self, centers: FloatArray, shape: float, rng: np.random.Generator) -> Units:

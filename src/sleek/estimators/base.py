@@ -133,7 +133,7 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
             check_same_outputs(self.model_.outputs, outputs)
         weighting = survey.weighting(outputs)
         request = request.scaled(weighting.scale)
-        plan = Plan.of(survey.weights.n_rows, rows.n_features, request)
+        plan = Plan.of(survey.weights.n_rows, rows.n_features, request, outputs.n_outputs)
         source = rows.source(outputs, weighting, run)
         fitted = fit(source, request, plan, rng, run.workers, names, report, standing)
         outputs, (theta, b) = fitted.outputs, fitted.solution

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from math import frexp, ldexp
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from sleek._runtime.types import FloatArray, IntArray
+from sleek.bases.expansion import Expansion
 from sleek.closed_form.leave_one_out import LeaveOneOut, Trained, cost, whole_model_loo
+from sleek.closed_form.penalty import Penalty
 from sleek.fit import policy
 from sleek.rows.sample import Sample
 from sleek.trainers.base import Training
@@ -18,6 +21,27 @@ from sleek.trainers.base import Training
 Refit = Callable[[Sample], Training]
 # How residuals of rows that took no part were found.
 LEAVE_ONE_OUT, REFITTED, HELD_OUT = "leave-one-out", "refitted folds", "rows held out"
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The rows of a fold, and those left out of it: so many of the copies of some of them."""
+
+    rest: Sample
+    out: IntArray
+    held: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """A model of a fold's rows: where it starts and, if it was trained, how that ended.
+
+    It knows nothing of the rows left out, not even by its start, and neither does what is made of it.
+    """
+
+    start: Expansion
+    penalty: Penalty | None = None
+    training: Training | None = None
 
 
 def left_out_residuals(sample: Sample, trained: Trained, refit: Refit) -> LeaveOneOut:
@@ -35,34 +59,38 @@ def left_out_residuals(sample: Sample, trained: Trained, refit: Refit) -> LeaveO
 
 
 def refitted_folds(sample: Sample, refit: Refit) -> LeaveOneOut:
-    """Residuals from models that were trained without a fifth of the observations each.
+    """Residuals from models that were trained without a fifth of the observations each."""
+    splits = splits_of(sample)
+    return pooled(sample, splits, [refit(split.rest) for split in splits])
 
-    A row of two copies is dealt to the folds as two observations, so it may be left out of two models: its
-    residual is then the mean of both.
+
+def splits_of(sample: Sample) -> list[Split]:
+    """Five folds.
+
+    A row of two copies is dealt to the folds as two observations, so it may be left out of two models.
     """
+    rows, splits = sample.rows, []
+    for held in deal(rows.copies):
+        rest, out = np.flatnonzero(rows.copies - held > 0), np.flatnonzero(held)
+        if len(rest) and len(out):
+            splits.append(Split(sample.take(rest, rows.copies[rest] - held[rest]), out, held[out]))
+    return splits
+
+
+def pooled(sample: Sample, splits: Sequence[Split], models: Sequence[Training]) -> LeaveOneOut:
+    """The residual of every row in the model of the fold that it is left out of, or their mean."""
     rows = sample.rows
     residuals, seen = np.zeros_like(rows.T), np.zeros(len(rows))
-    for held in deal(rows.copies):
-        out, found = _without(sample, held, refit)
-        residuals[out] += held[out, None] * found
-        seen[out] += held[out]
+    for split, model in zip(splits, models, strict=True):
+        residuals[split.out] += split.held[:, None] * residuals_in(sample, split, model)
+        seen[split.out] += split.held
     return LeaveOneOut(rows.T, residuals / seen[:, None], rows.s, rows.copies)
 
 
-def first_fold(sample: Sample, refit: Refit) -> tuple[IntArray, FloatArray]:
-    """The rows of the first of these folds, and their residuals: a fifth of the work."""
-    return _without(sample, deal(sample.rows.copies)[0], refit)
-
-
-def _without(sample: Sample, held: FloatArray, refit: Refit) -> tuple[IntArray, FloatArray]:
-    """The rows of which `held` (n,) copies are left out, and their residuals in a model of the others."""
-    rows = sample.rows
-    rest, out = np.flatnonzero(rows.copies - held > 0), np.flatnonzero(held)
-    if len(rest) == 0 or len(out) == 0:
-        return out[:0], rows.T[:0]
-    again = refit(sample.take(rest, rows.copies[rest] - held[rest]))
-    Y = again.expansion.features(rows.X[out]) @ again.solution.theta + again.solution.b
-    return out, rows.T[out] - Y
+def residuals_in(sample: Sample, split: Split, model: Training) -> FloatArray:
+    """The residuals of the rows left out in the model of the others."""
+    T, X, (theta, b) = sample.rows.T[split.out], sample.rows.X[split.out], model.solution
+    return T - (model.expansion.features(X) @ theta + b)
 
 
 def deal(copies: FloatArray) -> FloatArray:

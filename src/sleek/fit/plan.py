@@ -94,10 +94,11 @@ class Plan:
     everything: bool  # in the end units are learnt on all rows, those held out among them
 
     @classmethod
-    def of(cls, n_rows: int, n_features: int, request: Request) -> Plan:
+    def of(cls, n_rows: int, n_features: int, request: Request, n_outputs: int = 1) -> Plan:
         """The plan for data of this size."""
         unlimited = request.max_samples is None
-        races = n_rows >= policy.RACE_ROWS and request.fits_units and not (request.settled and unlimited)
+        many = n_rows >= policy.RACE_ROWS and not (request.settled and unlimited)
+        races = request.fits_units and (many or _slow_to_leave_out(n_rows, n_features, request, n_outputs))
         held = min(round(policy.HELD_SHARE * n_rows), policy.MOST_HELD) if races else 0
         heats = tuple(min(size, n_rows - held) for size in policy.HEATS) if races else ()
         limit = stage_limit(n_features)
@@ -139,6 +140,13 @@ class Plan:
             return f"{self.n_rows} rows, all of them used in every step of training"
         passes = 3 + len(self.stages) + self.everything
         return f"{self.n_rows} rows: at most {passes} passes over all of them"
+
+
+def _slow_to_leave_out(n_rows: int, n_features: int, request: Request, n_outputs: int) -> bool:
+    """Whether leave-one-out takes long on rows that are enough for some of them to be held out."""
+    learnt = 2 * n_features * (auto_units(n_outputs) if request.n_units is None else request.n_units)
+    slow = n_rows * learnt**2 > policy.SLOW_LOO_COST
+    return slow and n_rows >= policy.FEWEST_RACE_ROWS and not request.settled
 
 
 def stage_limit(n_features: int) -> int:

@@ -14,7 +14,10 @@ from sleek._runtime.types import IntArray
 from sleek.closed_form.least_squares import touching_moments
 from sleek.closed_form.moments import Moments
 from sleek.fit import policy
+from sleek.fit.folds import Fold
 from sleek.fit.trials import Trial, Trials
+from sleek.rows.sample import Sample
+from sleek.trainers.base import Training
 
 
 def prune(trials: Trials, best: Trial) -> Trial:
@@ -46,11 +49,21 @@ def as_good(trials: Trials, trial: Trial, best: Trial, size: int) -> bool:
 
 
 def _pruned(trials: Trials, trial: Trial, size: int) -> Trial:
-    reached = trial.training.reached
-    moments = touching_moments(trials.sample, reached.expansion, trial.training.solution)
-    kept = strongest_units(moments, trial.penalty.C, size)
+    reached, C = trial.training.reached, trial.penalty.C
+    kept = strongest(trials.sample, trial.training, C, size)
     family = replace(trial.family, start=trial.family.start.take(kept))
-    return trials.run(family, trial.step, reached.take(kept))
+    folds = []
+    for split, fold in zip(trials.splits if trial.folds else (), trial.folds, strict=True):
+        if (training := fold.training) is not None:
+            own = strongest(split.rest, training, C, size)
+            folds.append(Fold(fold.start.take(own), None, training.take(own)))
+    return trials.run(family, trial.step, reached.take(kept), folds)
+
+
+def strongest(rows: Sample, training: Training, C: float, size: int) -> IntArray:
+    """The units that are kept of a model of these rows."""
+    moments = touching_moments(rows, training.expansion, training.solution)
+    return strongest_units(moments, C, size)
 
 
 def strongest_units(moments: Moments, C: float, size: int) -> IntArray:

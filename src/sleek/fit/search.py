@@ -15,8 +15,9 @@ from functools import partial
 import numpy as np
 
 from sleek._runtime.types import FloatArray
+from sleek.closed_form.penalty import Penalty
 from sleek.fit import policy
-from sleek.fit.folds import first_fold, mean_and_error, refitted_folds
+from sleek.fit.folds import Fold, mean_and_error, refitted_folds, residuals_in
 from sleek.fit.start import Family
 from sleek.fit.trials import Trial, Trials, best_of_each, refit
 
@@ -27,23 +28,27 @@ def search(trials: Trials, families: Sequence[Family]) -> Trial:
     if len(seeing) == len(families):
         return _best_of_lines(trials, families)
     best = _best_of_lines(trials, [family for family in families if family.regrow is None])
-    if not seeing:
+    if not seeing or not trials.splits:
         return best
     losses = _refitted(trials, best)
-    rivals = [trials.run(family, best.step) for family in seeing if _promises(trials, family, best, losses)]
-    if not rivals:
-        return best
-    rival = min(rivals, key=lambda trial: trial.loss)
+    begun = [_begun(trials, family, best.penalty) for family in seeing]
+    at, (first, loss) = min(enumerate(begun), key=lambda found: found[1][1])
+    if loss >= losses[trials.splits[0].out].mean():
+        return best  # on the first fold, already: four more are not worth their time
+    rest = [Fold(seeing[at].start_for(split.rest)) for split in trials.splits[1:]]
+    rival = trials.run(seeing[at], best.step, folds=[first, *rest])
     gain, error = mean_and_error(losses - rival.losses, rival.weights, rival.copies)
     return line_search(trials, rival) if gain > error else best
 
 
-def _promises(trials: Trials, family: Family, best: Trial, losses: FloatArray) -> bool:
-    """Whether a family is better than the best on the first fold: else four more are not worth their time."""
-    sample = trials.sample
-    rows, residuals = first_fold(sample, partial(refit, trials.request, family, best.penalty))
-    T = sample.rows.T[rows]
-    return bool(sample.outputs.losses(T, T - residuals).mean() < losses[rows].mean()) if len(rows) else False
+def _begun(trials: Trials, family: Family, penalty: Penalty) -> tuple[Fold, float]:
+    """The first fold of a family and its loss."""
+    split, sample = trials.splits[0], trials.sample
+    fold = trials.fold(split, Fold(family.start_for(split.rest)), penalty)
+    assert fold.training is not None
+    T = sample.rows.T[split.out]
+    outputs = T - residuals_in(sample, split, fold.training)
+    return fold, float(sample.outputs.losses(T, outputs).mean())
 
 
 def _best_of_lines(trials: Trials, families: Sequence[Family]) -> Trial:
@@ -66,10 +71,14 @@ def line_search(trials: Trials, here: Trial) -> Trial:
     """The best trial along the strength, from `here` in the direction in which losses fall."""
     if trials.request.penalised:
         return here
-    direction, ahead = 1, trials.run(here.family, here.step + 1)
+
+    def at(step: int) -> Trial:
+        return trials.run(here.family, step, folds=here.folds)
+
+    direction, ahead = 1, at(here.step + 1)
     if ahead.loss >= here.loss:
-        direction, ahead = -1, trials.run(here.family, here.step - 1)
-    return climb(here, ahead, direction, lambda step: trials.run(here.family, step))
+        direction, ahead = -1, at(here.step - 1)
+    return climb(here, ahead, direction, at)
 
 
 def climb(here: Trial, ahead: Trial, direction: int, at: Callable[[int], Trial]) -> Trial:

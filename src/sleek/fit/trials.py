@@ -10,16 +10,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import FloatArray
+from sleek.bases.expansion import Expansion
 from sleek.closed_form.leave_one_out import LeaveOneOut, Trained
 from sleek.closed_form.penalty import Penalty
 from sleek.fit import policy
-from sleek.fit.folds import left_out_residuals, mean_and_error, refitted_folds
+from sleek.fit.folds import Fold, Split, left_out_residuals, mean_and_error, pooled, splits_of
 from sleek.fit.plan import Request
 from sleek.fit.start import Family
 from sleek.outputs.base import Outputs
@@ -44,6 +45,7 @@ class Trial:
     weights: FloatArray  # (n,)
     copies: FloatArray  # (n,)
     seconds: float
+    folds: tuple[Fold, ...] = ()  # that it was judged by, where its start had to be found anew in each
 
     @property
     def loss(self) -> float:
@@ -81,9 +83,11 @@ class Trials:
         held = None if self.held is None else self.held.with_outputs(outputs)
         return Trials(self.sample.with_outputs(outputs), self.request, self.report, held)
 
-    def run(self, family: Family, step: int, begin: Reached | None = None) -> Trial:
-        """One trial."""
-        return self._remember(self._run(self.sample, family, step, begin))
+    def run(
+        self, family: Family, step: int, begin: Reached | None = None, folds: Sequence[Fold] = ()
+    ) -> Trial:
+        """One trial; its folds go on from where others have got to, if these are given."""
+        return self._remember(self._run(self.sample, family, step, begin, folds))
 
     def side_by_side(self, runs: Sequence[tuple[Family, int, Reached | None]]) -> list[Trial]:
         """Trials on a thread each: better than threads over the few blocks of a sample."""
@@ -111,25 +115,50 @@ class Trials:
         if not sample.outputs.loss.quadratic:
             max_iter: int | None = refining_iterations(begin)
         else:
-            max_iter = draft_iterations(self.request, family)
+            max_iter = draft_iterations(self.request, family.start)
             if max_iter is not None and begin is not None and self.held is not None:
                 max_iter = policy.GOING_ON
         return self.request.trainer.train(Problem(sample, family.start, penalty, begin, max_iter))
 
-    def _run(self, sample: Sample, family: Family, step: int, begin: Reached | None = None) -> Trial:
+    @cached_property
+    def splits(self) -> list[Split]:
+        """The rows of folds."""
+        return splits_of(self.sample)
+
+    def folds(self, family: Family) -> list[Fold]:
+        """What a family begins with in every fold."""
+        return [Fold(family.start_for(split.rest)) for split in self.splits]
+
+    def fold(self, split: Split, fold: Fold, penalty: Penalty) -> Fold:
+        """A fold trained under a penalty, as it is if it was."""
+        if fold.training is not None and fold.penalty == penalty:
+            return fold
+        begin = None if fold.training is None else fold.training.reached
+        max_iter = fold_iterations(self.request, split.rest, fold.start, begin)
+        problem = Problem(split.rest, fold.start, penalty, begin, max_iter)
+        return Fold(fold.start, penalty, self.request.trainer.train(problem))
+
+    def _run(
+        self,
+        sample: Sample,
+        family: Family,
+        step: int,
+        begin: Reached | None = None,
+        folds: Sequence[Fold] = (),
+    ) -> Trial:
         clock = time.perf_counter()
         penalty = self.penalty(step)
         training = self.draft(sample, family, penalty, begin)
-        if self.held is None:
-            trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
-            again = partial(refit, self.request, family, penalty)
-            judged = (
-                left_out_residuals(sample, trained, again)
-                if family.regrow is None
-                else refitted_folds(sample, again)
-            )
-        else:
+        models: list[Fold] = []
+        if self.held is not None:
             judged = held_out(self.held, training)
+        elif family.regrow is None:
+            trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
+            judged = left_out_residuals(sample, trained, partial(refit, self.request, family, penalty))
+        else:
+            begun = zip(self.splits, folds or self.folds(family), strict=True)
+            models = [self.fold(split, fold, penalty) for split, fold in begun]
+            judged = pooled(sample, self.splits, [fold.training for fold in models if fold.training])
         return Trial(
             family=family,
             step=step,
@@ -142,6 +171,7 @@ class Trials:
             weights=judged.s,
             copies=judged.copies,
             seconds=time.perf_counter() - clock,
+            folds=tuple(models),
         )
 
     def _remember(self, trial: Trial) -> Trial:
@@ -154,11 +184,11 @@ class Trials:
         return trial
 
 
-def draft_iterations(request: Request, family: Family) -> int | None:
+def draft_iterations(request: Request, start: Expansion) -> int | None:
     """Iterations that are enough to compare settings; None where a trainer is not to be stopped."""
     if not request.fits_units:
         return None
-    return max(part.basis.draft_iterations for part in family.start.parts)
+    return max(part.basis.draft_iterations for part in start.parts)
 
 
 def refining_iterations(begin: Reached | None) -> int:
@@ -166,12 +196,21 @@ def refining_iterations(begin: Reached | None) -> int:
     return policy.REFINING if begin is None or begin.solution is None else policy.REFINING_ON
 
 
+def fold_iterations(
+    request: Request, rows: Sample, start: Expansion, begin: Reached | None = None
+) -> int | None:
+    """Those of a fold's model, from its start or from where another has got to."""
+    if not rows.outputs.loss.quadratic:
+        return 2 * policy.REFINING if begin is None else policy.REFINING_ON
+    most = draft_iterations(request, start)
+    return most if most is None or begin is None else min(most, policy.GOING_ON)
+
+
 def refit(request: Request, family: Family, penalty: Penalty, fold: Sample) -> Training:
     """A draft on some of the rows, begun without a look at the others."""
-    max_iter = draft_iterations(request, family)
-    if not fold.outputs.loss.quadratic:
-        max_iter = 2 * policy.REFINING
-    return request.trainer.train(Problem(fold, family.start_for(fold), penalty, max_iter=max_iter))
+    start = family.start_for(fold)
+    max_iter = fold_iterations(request, fold, start)
+    return request.trainer.train(Problem(fold, start, penalty, max_iter=max_iter))
 
 
 def held_out(held: Sample, training: Training) -> LeaveOneOut:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -94,6 +94,12 @@ class Training:
     def reached(self) -> Reached:
         """Where it got to."""
         return Reached(self.expansion, self.solution)
+
+    def take(self, kept: IntArray) -> Training:
+        """Some of the units, as they are: training can go on from there."""
+        reached = self.reached.take(kept)
+        assert reached.solution is not None
+        return replace(self, expansion=reached.expansion, solution=reached.solution, coordinates=None)
 
 
 class Trainer(BaseEstimator, ABC):
