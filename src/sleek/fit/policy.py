@@ -18,7 +18,7 @@ SELECTION_ROWS = 2000
 # 4,000 rows took 6 s instead of 1.7 s, and errors with the same candidates were equal within noise.)
 RACE_ROWS = 1000
 # From here on if leave-one-out takes that many multiplications, a second for each candidate: of 500 to 1,000
-# rows it is the surer judge (24 fits: 0.98 of the errors), but not where it takes half a minute (8 fits: 1.02).
+# rows it is the surer judge (24 fits: 0.98 of the errors), but not where it takes that long (8 fits: 1.02).
 FEWEST_RACE_ROWS = 500
 SLOW_LOO_COST = 1.5e9
 # Rows of the two heats of the race. All candidates fit into a second on them whatever the data's size. (The
