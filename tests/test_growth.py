@@ -12,9 +12,10 @@ import sleek.rows.arrays
 from sleek import Alternating, GaussianRBF, LowRankLSSVC, LowRankLSSVR, VariableProjection
 from sleek.datasets import make_ripley, make_rotated
 from sleek.fit.plan import Plan, Request, stage_limit
-from sleek.fit.policy import FEWEST_RACE_ROWS, HEATS, PAYS, RACE_ROWS
+from sleek.fit.policy import EFFORTS, FEWEST_RACE_ROWS, PAYS, RACE_ROWS
 from sleek.rows.arrays import ArraySource
 
+HEATS = EFFORTS["normal"].heats
 LINE = re.compile(r"learnt on (\d+) rows: held-out loss ([\d.]+), (-?[\d.]+) ± ([\d.]+) less")
 
 

@@ -22,6 +22,14 @@ class Task(StrEnum):
     regression = "regression"
 
 
+class EffortName(StrEnum):
+    """What time a fit may take."""
+
+    quick = "quick"
+    normal = "normal"
+    thorough = "thorough"
+
+
 class BasisName(StrEnum):
     """The bases by name, written out so that help and completion need not import them."""
 
@@ -80,6 +88,9 @@ NumberOfUnits = Annotated[
 BasisChoice = Annotated[
     BasisName,
     typer.Option(metavar="BASIS", help="auto, box, gaussian_rbf, linear, sigmoidal, robust_rbf or simplex."),
+]
+EffortChoice = Annotated[
+    EffortName, typer.Option(metavar="EFFORT", help="quick, normal or thorough: what time it may take.")
 ]
 Jobs = Annotated[int, typer.Option(help="Threads; -1 means all cores. The result is the same.")]
 Seed = Annotated[int, typer.Option(help="Seed of all that is drawn at random.")]

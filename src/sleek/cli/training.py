@@ -42,6 +42,7 @@ class Choices:
     task: str | None = None
     units: int | None = None
     basis: str = "auto"
+    effort: str = "normal"
     weight: str | None = None
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -158,6 +159,7 @@ def estimator_for(task: str, choices: Choices) -> Any:
     settings: dict[str, Any] = {
         "n_units": "auto" if choices.units is None else choices.units,
         "basis": choices.basis,
+        "effort": choices.effort,
         "n_jobs": choices.jobs,
         "random_state": choices.seed,
         "verbose": int(choices.verbose),

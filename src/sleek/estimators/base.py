@@ -62,6 +62,7 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
         standardize: bool = True,
         max_samples: int | str | None = "auto",
         max_units: int | None = None,
+        effort: str = "normal",
         categorical_features: Any = None,
         forgetting_factor: float = 1.0,
         warm_start: bool = False,
@@ -78,6 +79,7 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
         self.standardize = standardize
         self.max_samples = max_samples
         self.max_units = max_units
+        self.effort = effort
         self.categorical_features = categorical_features
         self.forgetting_factor = forgetting_factor
         self.warm_start = warm_start

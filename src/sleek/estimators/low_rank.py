@@ -60,7 +60,10 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         all rows. The weights of the units are solved on all rows; those of log-odds are learnt with the
         units, and take one step on all rows where that was a sample.
     max_units : int or None, default=None
-        The most units that ``n_units="auto"`` may come to; None: 150.
+        The most units that ``n_units="auto"`` may come to; None: 150, by `effort` 30 or 300.
+    effort : {"quick", "normal", "thorough"}, default="normal"
+        What time a fit may take: "quick" tries fewer settings on fewer rows for a first look, "thorough" more
+        of them on more rows and, where that pays, twice as many units.
     categorical_features : names, places or mask of columns, default=None
         Columns that hold codes: categories although they are numbers. Text, truth values and a data frame's
         own categories are categories without being named.
@@ -162,6 +165,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         standardize: bool = True,
         max_samples: int | str | None = "auto",
         max_units: int | None = None,
+        effort: str = "normal",
         categorical_features: Any = None,
         forgetting_factor: float = 1.0,
         warm_start: bool = False,
@@ -182,6 +186,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
             standardize=standardize,
             max_samples=max_samples,
             max_units=max_units,
+            effort=effort,
             categorical_features=categorical_features,
             forgetting_factor=forgetting_factor,
             warm_start=warm_start,

@@ -73,6 +73,7 @@ def request_of(estimator: Any, n_features: int, squared: bool = False) -> Reques
         max_samples=_max_samples(estimator.max_samples),
         max_units=None if estimator.max_units is None else check_count("max_units", estimator.max_units, 1),
         loss="squared" if squared else None if loss == "auto" else loss,
+        effort=policy.EFFORTS[check_choice("effort", estimator.effort, list(policy.EFFORTS))],
     )
 
 

@@ -84,6 +84,6 @@ def learn(
     if request.pull is not None:
         penalty = replace(penalty, prior=request.pull * weight)
     if most is None and not rows.outputs.loss.quadratic:
-        most = policy.REFINING
+        most = request.effort.refining
     training = request.trainer.train(Problem(rows, family.start, penalty, begin, most, slack, report))
     return Learnt(training, penalty, weight, rows.n_rows)

@@ -71,7 +71,7 @@ def _refitted(rows: Sample, request: Request, choice: Choice, penalty: Penalty) 
     trial, splits = choice.trial, splits_of(rows)
 
     def train(fold: Sample, start: Expansion, begin: Reached | None) -> Training:
-        most = None if fold.outputs.loss.quadratic else 2 * policy.REFINING
+        most = None if fold.outputs.loss.quadratic else 2 * request.effort.refining
         return request.trainer.train(Problem(fold, start, penalty, begin, most, policy.STAGE_SLACK))
 
     def again(fold: Sample) -> Training:

@@ -28,10 +28,15 @@ class Request:
     max_samples: int | str | None  # "auto", None for all rows, or at most so many
     max_units: int | None  # the most that n_units="auto" may come to
     loss: str | None = None  # "squared", or "logistic" for classes
+    effort: policy.Effort = policy.EFFORTS["normal"]
 
     def scaled(self, scale: float) -> Request:
         """The same request for weights that were divided by `scale`: a fixed C stands for C·weight."""
         return self if self.C is None or scale == 1.0 else replace(self, C=self.C * scale)
+
+    def tried(self, shapes: tuple[float, ...]) -> tuple[float, ...]:
+        """All of the shapes of a basis, or the middle one."""
+        return shapes if self.effort.all_shapes else shapes[len(shapes) // 2 :][:1]
 
     @property
     def fits_units(self) -> bool:
@@ -45,7 +50,7 @@ class Request:
     @property
     def most_units(self) -> int:
         """The most units that a size left open may come to."""
-        return policy.MOST_UNITS if self.max_units is None else self.max_units
+        return self.effort.most_units if self.max_units is None else self.max_units
 
     @property
     def sized(self) -> bool:
@@ -61,7 +66,7 @@ class Request:
     def shaped(self) -> bool:
         """Whether there is one basis and one start shape."""
         shapes = self.bases[0].leaf_shapes if self.at_leaves else ()
-        only = len(shapes or self.bases[0].auto_shapes) == 1
+        only = len(self.tried(shapes or self.bases[0].auto_shapes)) == 1
         return len(self.bases) == 1 and (self.shape is not None or only)
 
     @property
@@ -100,7 +105,7 @@ class Plan:
         many = n_rows >= policy.RACE_ROWS and not (request.settled and unlimited)
         races = request.fits_units and (many or _slow_to_leave_out(n_rows, n_features, request, n_outputs))
         held = min(round(policy.HELD_SHARE * n_rows), policy.MOST_HELD) if races else 0
-        heats = tuple(min(size, n_rows - held) for size in policy.HEATS) if races else ()
+        heats = tuple(min(size, n_rows - held) for size in request.effort.heats) if races else ()
         limit = stage_limit(n_features)
         if isinstance(request.max_samples, int):
             limit = min(limit, request.max_samples)

@@ -4,6 +4,40 @@ What belongs to a basis (the shapes it is tried with, how long a draft of it is)
 "31 sets" and "43 problems" are those of docs/benchmarks/accuracy.md, chosen as docs/training.md tells.
 """
 
+from dataclasses import dataclass
+
+# -- Effort -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The constants that trade time for accuracy."""
+
+    # Rows of the two heats of a race. All candidates fit into a second on them whatever the data's size. (The
+    # first on 4,096 rows instead: the same errors over 28 sets.)
+    heats: tuple[int, int] = (2048, 8192)
+    # How many times as many iterations as the basis declares a draft has.
+    draft: float = 1.0
+    # Whether all start shapes of a basis are tried, or the middle one alone.
+    all_shapes: bool = True
+    # Iterations in which theta and b move with the units, where they have no closed form; half of them when
+    # all go on from where they were. Few: stopping early is part of what keeps such a model from overfitting
+    # (200 instead of 40 on Churn: 4.8 instead of 4.0 % of mistakes).
+    refining: int = 40
+    # Boxes that qualified are added to the best model where the targets say, 30, then 60 at a time, as long
+    # as the loss falls by more than its standard error, up to so many units and one for every so many rows.
+    most_units: int = 150
+    rows_per_added_unit: int = 20
+    # Whether a linear part is tried beside units.
+    beside: bool = True
+
+
+EFFORTS = {
+    "quick": Effort((1024, 4096), 0.5, False, 20, 30, 20, False),
+    "normal": Effort(),
+    "thorough": Effort((4096, 16384), 1.5, True, 80, 300, 10),
+}
+
 # -- Rows ---------------------------------------------------------------------------------------------------
 
 # Up to here rows are sorted and repeats merged, so that the result does not depend on their order, not even
@@ -21,9 +55,6 @@ RACE_ROWS = 1000
 # rows it is the surer judge (24 fits: 0.98 of the errors), but not where it takes that long (8 fits: 1.02).
 FEWEST_RACE_ROWS = 500
 SLOW_LOO_COST = 1.5e9
-# Rows of the two heats of the race. All candidates fit into a second on them whatever the data's size. (The
-# first on 4,096 rows instead: the same errors over 28 sets.)
-HEATS = (2048, 8192)
 # Where units will be learnt on so many times as many rows, the two best bases are compared on these: on 8,192
 # of 300,000 rows Gaussian units won, and ended at 9.6 % instead of 6.9 % (a smooth problem of 28 features).
 FINAL_GROWTH = 2
@@ -77,13 +108,9 @@ NO_LOSS_HELD = 0.01
 # A basis that is so many standard errors behind the leader after the first heat does not run in the second,
 # unless it is one of the two best: sigmoidal units learn slowly, and on few rows look worse than they are.
 QUALIFYING_ERRORS = 3.0
-# Boxes that qualified are added to the best model where the targets say, 30 and then 60 at a time, as long
-# as the loss falls by more than its standard error, up to 150 units and one for every 20 rows. They start
-# four times as sharp as a fall by e within a standard deviation.
+# Boxes that are added, and how much sharper they start than a fall by e within a standard deviation.
 ADDED_UNITS = 30
 MOST_ADDED_UNITS = 60
-MOST_UNITS = 150
-ROWS_PER_ADDED_UNIT = 20
 ADDED_SHAPE = 4.0
 # Trees whose leaves units start at: 8 leaves of at least 5 rows, at most 200 a tree; each takes half of
 # what is left. With 20 features or more a tree looks at 0.7 of them for each cut, so that the next one
@@ -116,11 +143,6 @@ LEAST_GAIN = 1e-4
 
 # Iterations of a draft that goes on from where another has got to.
 GOING_ON = 15
-# Iterations in which theta and b move with the units, where they have no closed form; and when all of them
-# go on from where they were. Few: stopping early is part of what keeps such a model from overfitting (200
-# instead of 40 on Churn: 4.8 instead of 4.0 % of mistakes).
-REFINING = 40
-REFINING_ON = 20
 # On a sample that may still grow, so many times the trainer's tolerance is exact enough: the sample's own
 # error is larger. (Half a point of error against full tolerance at every stage, for a fifth of the work.)
 STAGE_SLACK = 10.0

@@ -98,7 +98,7 @@ def fit(
     else:
         standing.check(request)
         outputs, penalty = standing.outputs(data.outputs), standing.settled(request)
-        choice, tried = _Choice(outputs, standing.family, penalty, None, {}), {}
+        choice, tried = Choice(outputs, standing.family, standing.family, penalty, None, {}), {}
     outputs = choice.outputs
     look = look.with_outputs(outputs)
 
@@ -168,7 +168,7 @@ def _choose(
         rounds += [] if final is None else [final]
         grown = [trial.family.start.parts[0].basis for trial in qualified if trial.family.regrow is not None]
         if grown and not request.sized:
-            enough = round(look.columns.weight) // policy.ROWS_PER_ADDED_UNIT
+            enough = round(look.columns.weight) // request.effort.rows_per_added_unit
             best = enlarge(last, best, grown[0], min(request.most_units, enough))
     else:
         best = search(last, starts)

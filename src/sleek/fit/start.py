@@ -157,14 +157,15 @@ def families(
     wanted = _wanted(sample, request, columns.weight)
     for basis in request.bases:
         if request.at_leaves and basis.leaf_shapes:
-            found += _at_leaves(basis, sample.smallest(policy.HEATS[-1]), request, wanted, spread)
+            found += _at_leaves(basis, sample.smallest(request.effort.heats[-1]), request, wanted, spread)
             continue
         if basis.per_feature:
             found.append(Family(np.nan, per_feature(basis, sample, rng)))
             continue
         if centers is None:
             centers = _centers(sample, plan, scaling, request, wanted, rng)
-        shapes = [a * unit for a in basis.auto_shapes] if request.shape is None else [request.shape]
+        shapes = [a * unit for a in request.tried(basis.auto_shapes)]
+        shapes = shapes if request.shape is None else [request.shape]
         found += [Family(shape, Expansion.of(basis, basis.start(centers, shape, rng))) for shape in shapes]
     return found
 
@@ -207,7 +208,7 @@ def _at_leaves(
 ) -> list[Family]:
     """Units at leaves of trees on the targets."""
     one = np.where(spread > 0, spread, 1.0)
-    shapes = basis.leaf_shapes if request.shape is None else (request.shape,)
+    shapes = request.tried(basis.leaf_shapes) if request.shape is None else (request.shape,)
     grows = [partial(_grown, basis, shape / one) for shape in shapes]
     found = [Family(shape, grow(sample, wanted), grow) for shape, grow in zip(shapes, grows, strict=True)]
     if request.n_units is not None and len(found[0].start) < wanted:

@@ -29,7 +29,7 @@ def straighten(trials: Trials, best: Trial) -> Trial:
     if as_good(trials, alone, best, 0):
         return line_search(trials, alone)
     family = best.family
-    if trials.held is None and trials.slow(family):
+    if not trials.request.effort.beside or (trials.held is None and trials.slow(family)):
         return best
     both = replace(family, start=family.start.plus(features))
     together = trials.run(both, best.step, best.training.reached.plus(features))

@@ -113,7 +113,7 @@ class Trials:
     ) -> Training:
         """Training that is long enough to compare settings; shorter still if it goes on in a race."""
         if not sample.outputs.loss.quadratic:
-            max_iter: int | None = refining_iterations(begin)
+            max_iter: int | None = refining_iterations(self.request, begin)
         else:
             max_iter = draft_iterations(self.request, family.start)
             if max_iter is not None and begin is not None and self.held is not None:
@@ -188,12 +188,14 @@ def draft_iterations(request: Request, start: Expansion) -> int | None:
     """Iterations that are enough to compare settings; None where a trainer is not to be stopped."""
     if not request.fits_units:
         return None
-    return max(part.basis.draft_iterations for part in start.parts)
+    most = max(part.basis.draft_iterations for part in start.parts)
+    return max(1, round(request.effort.draft * most))
 
 
-def refining_iterations(begin: Reached | None) -> int:
-    """Iterations of units, theta and b together: few if all of them have been there before."""
-    return policy.REFINING if begin is None or begin.solution is None else policy.REFINING_ON
+def refining_iterations(request: Request, begin: Reached | None) -> int:
+    """Iterations of units, theta and b together: fewer if all of them have been there before."""
+    anew = begin is None or begin.solution is None
+    return request.effort.refining if anew else request.effort.refining // 2
 
 
 def fold_iterations(
@@ -201,7 +203,7 @@ def fold_iterations(
 ) -> int | None:
     """Those of a fold's model, from its start or from where another has got to."""
     if not rows.outputs.loss.quadratic:
-        return 2 * policy.REFINING if begin is None else policy.REFINING_ON
+        return request.effort.refining * 2 if begin is None else request.effort.refining // 2
     most = draft_iterations(request, start)
     return most if most is None or begin is None else min(most, policy.GOING_ON)
 
