@@ -1,6 +1,6 @@
 """Box units: 1 inside a box, falling off outside, and how such a unit is said as a rule."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -147,7 +147,14 @@ def from_sides(lows: ArrayLike, highs: ArrayLike, below: ArrayLike, above: Array
     return Units({"centers": 0.5 * (low + high), "half_widths": 0.5 * (high - low), "below": q, "above": p})
 
 
-def rule(units: Units, j: int, least: ArrayLike, most: ArrayLike, names: Sequence[str]) -> str:
+def rule(
+    units: Units,
+    j: int,
+    least: ArrayLike,
+    most: ArrayLike,
+    names: Sequence[str],
+    days: Callable[[float], str] | None = None,
+) -> str:
     """Unit j in words: where it is on, and after ± the distance in which it falls to half, ln 2 / sharpness.
 
     A side is worth a word if it takes at least `NEGLIGIBLE` off log φ at the end of the data,
@@ -165,6 +172,8 @@ def rule(units: Units, j: int, least: ArrayLike, most: ArrayLike, names: Sequenc
         Where the data of every feature end. Quantiles, such as 5 and 95 %, are not stretched by outliers.
     names : sequence of str
         Of the features.
+    days : callable or None
+        How numbers are written that are days; ± then counts days.
 
     Returns
     -------
@@ -184,8 +193,8 @@ def rule(units: Units, j: int, least: ArrayLike, most: ArrayLike, names: Sequenc
     under, over = below * np.maximum(lows - start, 0.0), above * np.maximum(end - highs, 0.0)
     found = []
     for i in np.argsort(-np.maximum(under, over), kind="stable"):
-        low = _side(lows[i], below[i], end[i] - start[i]) if under[i] >= NEGLIGIBLE else ""
-        high = _side(highs[i], above[i], end[i] - start[i]) if over[i] >= NEGLIGIBLE else ""
+        low = _side(lows[i], below[i], end[i] - start[i], days) if under[i] >= NEGLIGIBLE else ""
+        high = _side(highs[i], above[i], end[i] - start[i], days) if over[i] >= NEGLIGIBLE else ""
         if low and high:
             found.append(f"{names[i]} near {low}" if low == high else f"{names[i]} from {low} to {high}")
         elif low or high:
@@ -193,11 +202,13 @@ def rule(units: Units, j: int, least: ArrayLike, most: ArrayLike, names: Sequenc
     return " and ".join(found) or "everywhere"
 
 
-def _side(cut: float, sharpness: float, width: float) -> str:
+def _side(cut: float, sharpness: float, width: float, days: Callable[[float], str] | None) -> str:
     """A side as "cut ± half-distance" in digits that fit both the softness and the width of the data."""
     half = np.log(2.0) / sharpness
     step = 10.0 ** np.floor(np.log10(np.clip(half, 0.01 * width, 0.1 * width)))
     soft = f" ± {_number(half, step)}" if half >= 0.01 * width else ""
+    if days is not None:
+        return f"{days(cut)}{soft}{' days' if soft else ''}"
     return f"{_number(cut, step)}{soft}"
 
 

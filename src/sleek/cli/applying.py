@@ -12,7 +12,7 @@ from sleek.model.kernel_model import KernelModel
 from sleek.model.saving import MAX_BYTES, loads
 from sleek.outputs.classes import ClassOutputs
 from sleek.report.scores import scores_of
-from sleek.report.units import inputs_of
+from sleek.report.shown import inputs_of
 from sleek.tables.encoded import EncodedTable
 from sleek.tables.open import name_of, read_bytes
 from sleek.tables.table import Table

@@ -16,9 +16,9 @@ from sleek.cli.options import fields
 from sleek.cli.show import WIDEST
 from sleek.model.explanation import Explanation
 from sleek.model.kernel_model import KernelModel
-from sleek.report.units import inputs_of, shown_as
+from sleek.report.shown import Shown, inputs_of, shown_as
 from sleek.report.words import plain, short, signed
-from sleek.tables.columns import CategoryColumn, Column, NumberColumn
+from sleek.tables.columns import NumberColumn
 from sleek.tables.errors import suggestion
 from sleek.tables.open import STDIN, read_table
 from sleek.tables.using import features_of
@@ -123,9 +123,9 @@ def _change_table(model: KernelModel, explanation: Explanation, output: int) -> 
     table.add_column(f"change of the sum {plain(explanation.output_names[output])}", overflow="fold")
     inputs = inputs_of(model)
     lines = [
-        _change(model, explanation, column, place, output)
-        for whole, places in zip(inputs.columns, inputs.places, strict=True)
-        for column, place in shown_as(whole, places)
+        _change(model, explanation, shown, output)
+        for column, place in zip(inputs.columns, inputs.places, strict=True)
+        for shown in shown_as(column, place)
     ]
     for _, *cells in sorted(lines, key=lambda line: -line[0])[:MOST]:
         table.add_row(*cells)
@@ -133,28 +133,27 @@ def _change_table(model: KernelModel, explanation: Explanation, output: int) -> 
 
 
 def _change(
-    model: KernelModel, explanation: Explanation, column: Column, place: slice, output: int
+    model: KernelModel, explanation: Explanation, column: Shown, output: int
 ) -> tuple[float, str, str, str]:
     """How much a column matters here, its name, its value, and the changes in words."""
-    x = explanation.rows[0]
-    if not isinstance(column, CategoryColumn):
+    x, place = explanation.rows[0], column.place
+    name, value = plain(column.name), column.value(x)
+    if not column.words:
         if explanation.slopes is None:
-            return 0.0, plain(column.name), short(x[place.start]), ""
+            return 0.0, name, value, ""
         slope = explanation.slopes[0, output, place.start]
         typical = 1.0 if model.facts is None else float(model.facts.deviation[place.start])
-        return abs(slope) * typical, plain(column.name), short(x[place.start]), f"{signed(slope)} per unit"
+        return abs(slope) * typical, name, value, f"{signed(slope)} per {column.unit.strip(' s') or 'unit'}"
     others = np.repeat(x[None], len(column.words), axis=0)
-    others[:, place] = np.eye(len(column.words))
-    sums = model.outputs_unchecked(others)[:, output]
-    changes = sums - explanation.outputs[0, output]
-    value = next((level for level, is_set in zip(column.words, x[place], strict=True) if is_set), "(none)")
+    others[:, place] = column.table
+    changes = model.outputs_unchecked(others)[:, output] - explanation.outputs[0, output]
     said = [
         f"{plain(level)} {signed(change)}"
         for level, change in sorted(zip(column.words, changes, strict=True), key=lambda pair: -abs(pair[1]))
-        if level != value
+        if plain(level) != value
     ]
     more = ", …" if len(said) > LEVELS else ""
-    return float(np.abs(changes).max()), plain(column.name), plain(value), ", ".join(said[:LEVELS]) + more
+    return float(np.abs(changes).max()), name, value, ", ".join(said[:LEVELS]) + more
 
 
 def _table(first: str, *headings: str) -> RichTable:

@@ -26,7 +26,7 @@ from sleek.cli.training import Choices, FitReport, estimator_for, metadata_of, n
 from sleek.model.kernel_model import KernelModel
 from sleek.report.expected import expected_error
 from sleek.report.scores import scores_of_rows
-from sleek.report.units import inputs_of
+from sleek.report.shown import inputs_of
 from sleek.rows.files.batches import chunks
 from sleek.rows.files.columns import values_in, wanted_columns
 from sleek.rows.files.taken import row_at, sampled

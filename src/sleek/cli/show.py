@@ -12,12 +12,13 @@ from rich.text import Text
 
 from sleek.model.kernel_model import KernelModel
 from sleek.report.expected import expected_error, in_words
-from sleek.report.units import NOTHING, PrintedColumn, View, by_unit, columns_of, inputs_of, legend_of
+from sleek.report.shown import inputs_of
+from sleek.report.units import NOTHING, PrintedColumn, View, by_unit, columns_of, legend_of
 from sleek.report.words import plain, short, signed
-from sleek.tables.columns import CategoryColumn
 
 ENOUGH = 6  # columns shown even if they do not fit side by side
 HIDDEN = 8  # names of columns that are not shown
+MOST_INFLUENCES = 8
 WIDEST = 24  # characters of a cell that is no sentence
 
 
@@ -35,7 +36,7 @@ def show_model(model: KernelModel, console: Console, everything: bool = False) -
     console.print(f"{model.expansion}: {plain(rule)}")
     if model.facts is not None:
         console.print(f"expected error {in_words(expected_error(model.outputs, model.facts))}")
-    categories = any(isinstance(column, CategoryColumn) for column, _ in view.columns)
+    categories = any(column.words for column in view.columns)
     sentences: list[str] = []
     for part, place in zip(model.parts, model.expansion.places(), strict=True):
         units, *weights = _weights(model, place) + [
@@ -54,9 +55,21 @@ def show_model(model: KernelModel, console: Console, everything: bool = False) -
         sentences += _not_shown([column for block in blocks[shown:] for column in block[1:]])
     if model.facts is not None:
         sentences.append("columns in the order of their influence: what shuffling one does to the outputs")
+        sentences.append(f"influence: {_influences(model, everything)}")
     console.print()
     for sentence in dict.fromkeys(sentences):
         console.print(sentence, style="dim")
+
+
+def _influences(model: KernelModel, everything: bool) -> str:
+    """How much each column matters, as a share of all, the most first."""
+    assert model.facts is not None
+    influence, names = model.facts.influence, inputs_of(model).names
+    order = np.argsort(-influence, kind="stable")
+    shown = order if everything else order[:MOST_INFLUENCES]
+    shares = influence / (influence.sum() or 1.0)
+    said = ", ".join(f"{plain(names[i])} {100 * shares[i]:.0f} %" for i in shown)
+    return said + ("" if len(shown) == len(order) else f" and {len(order) - len(shown)} more")
 
 
 def _equation(model: KernelModel) -> str:

@@ -20,13 +20,13 @@ from sleek.bases.formula import expression
 from sleek.bases.units import Units
 from sleek.model.facts import Facts
 from sleek.model.kernel_model import KernelModel
+from sleek.report.shown import Shown, inputs_of, shown_as
 from sleek.report.words import plain, short, signed
-from sleek.tables.columns import CategoryColumn, Column, NumberColumn
-from sleek.tables.inputs import Inputs
 
 FLAT = 0.95  # a unit that keeps this much three deviations away from its centre does not look at a column
 FAINT = 0.05  # a slope that changes a unit's argument by less than this per deviation is not worth printing
 NOTHING = "·"
+MOST_LEVELS = 8  # that are listed
 WRITTEN = {
     "add": "({} + {})".format,
     "subtract": "({} - {})".format,
@@ -52,7 +52,7 @@ class PrintedColumn:
 class View:
     """The columns that a model reads, those of most influence first, and what is known of the data."""
 
-    columns: tuple[tuple[Column, slice], ...]  # a category with its features, or a number with its own
+    columns: tuple[Shown, ...]
     facts: Facts | None
 
     @classmethod
@@ -63,25 +63,12 @@ class View:
         if model.facts is not None:
             order = np.argsort(-model.facts.influence, kind="stable").tolist()
             pairs = [pairs[i] for i in order]
-        shown = [pair for column, place in pairs for pair in shown_as(column, place)]
+        shown = (one for column, place in pairs for one in shown_as(column, place))
         return cls(tuple(shown), model.facts)
 
     def deviation(self, feature: int) -> float:
         """The standard deviation of a feature, 0 if it is not known."""
         return 0.0 if self.facts is None else float(self.facts.deviation[feature])
-
-
-def shown_as(column: Column, place: slice) -> list[tuple[Column, slice]]:
-    """A category as it is; any other column as the numbers that it becomes."""
-    if isinstance(column, CategoryColumn):
-        return [(column, place)]
-    features = zip(column.feature_names, range(place.start, place.stop), strict=True)
-    return [(NumberColumn(name), slice(i, i + 1)) for name, i in features]
-
-
-def inputs_of(model: KernelModel) -> Inputs:
-    """The columns that a model reads; one that was trained on bare arrays has no fill for gaps."""
-    return model.inputs or Inputs(tuple(NumberColumn(name) for name in model.names_of_features))
 
 
 # -- what a basis says -------------------------------------------------------------------------------------
@@ -97,11 +84,11 @@ def columns_of(basis: Basis, units: Units, view: View) -> list[PrintedColumn]:
     return [
         PrintedColumn(
             plain(column.name),
-            [_extreme_levels(strengths, column.words) for strengths in first[:, place]]
-            if isinstance(column, CategoryColumn)
-            else _numbers(list(arrays.values()), place.start, view.deviation(place.start)),
+            [_extreme_levels(line, column.words) for line in first[:, column.place] @ column.table.T]
+            if column.words
+            else _numbers(list(arrays.values()), column.place.start, view.deviation(column.place.start)),
         )
-        for column, place in view.columns
+        for column in view.columns
     ]
 
 
@@ -111,11 +98,11 @@ def _(basis: DistanceBasis, units: Units, view: View) -> list[PrintedColumn]:
     return [
         PrintedColumn(
             plain(column.name),
-            [_best_levels(left, column.words) for left in _left_by_distance(basis, units, place)]
-            if isinstance(column, CategoryColumn)
-            else _centers(basis, units, place.start, view.deviation(place.start)),
+            [_best_levels(left, column.words) for left in _left_by_distance(basis, units, column)]
+            if column.words
+            else _centers(basis, units, column, view.deviation(column.place.start)),
         )
-        for column, place in view.columns
+        for column in view.columns
     ]
 
 
@@ -123,13 +110,12 @@ def _(basis: DistanceBasis, units: Units, view: View) -> list[PrintedColumn]:
 def _(basis: Box, units: Units, view: View) -> list[PrintedColumn]:
     """One rule for each unit: the conditions under which it is on, by the most influential column first."""
     conditions: list[list[str]] = [[] for _ in range(len(units))]
-    for column, place in view.columns:
-        name = plain(column.name)
-        if isinstance(column, CategoryColumn):
-            cells = [_best_levels(left, column.words) for left in _left_by_formula(basis, units, place)]
-            said = [NOTHING if cell == NOTHING else f"{name}: {cell}" for cell in cells]
+    for column in view.columns:
+        if column.words:
+            cells = [_best_levels(left, column.words) for left in _left_by_formula(basis, units, column)]
+            said = [NOTHING if cell == NOTHING else f"{plain(column.name)}: {cell}" for cell in cells]
         else:
-            said = _sides(units, place, name, view.facts)
+            said = _sides(units, column, view.facts)
         for found, condition in zip(conditions, said, strict=True):
             if condition != NOTHING:
                 found.append(condition)
@@ -173,15 +159,15 @@ def by_unit(basis: Basis, units: Units) -> dict[str, FloatArray]:
     return {p.name: units[p.name] for p in basis.parameters if p.axes == ("unit",)}
 
 
-def _centers(basis: DistanceBasis, units: Units, feature: int, deviation: float) -> list[str]:
+def _centers(basis: DistanceBasis, units: Units, column: Shown, deviation: float) -> list[str]:
     """Centre ± half-width, or a dot if the unit hardly changes within three deviations."""
-    centers, shapes = units["centers"][:, feature], units["shapes"][:, feature]
+    centers, shapes = (units[name][:, column.place.start] for name in ("centers", "shapes"))
     away = basis.profile(shapes * (3.0 * deviation) ** basis.power)
     with np.errstate(divide="ignore"):
         widths = (half_distance(basis) / shapes) ** (1.0 / basis.power)
     flat = (shapes == 0) | ((away > FLAT) & (deviation > 0))
     return [
-        NOTHING if ignored else f"{short(center)} ± {short(width)}"
+        NOTHING if ignored else f"{column.number(center)} ± {short(width)}{column.unit}"
         for center, width, ignored in zip(centers, widths, flat, strict=True)
     ]
 
@@ -204,8 +190,9 @@ def half_distance(basis: DistanceBasis) -> float:
     return high
 
 
-def _sides(units: Units, place: slice, name: str, facts: Facts | None) -> list[str]:
+def _sides(units: Units, column: Shown, facts: Facts | None) -> list[str]:
     """The sides of every box along one feature in words, or a dot where it has none within the data."""
+    place, names = column.place, [plain(column.name)]
     one = units.map(lambda _, array: array[:, place])
     lows, highs = sides(one)
     if facts is not None:
@@ -217,7 +204,8 @@ def _sides(units: Units, place: slice, name: str, facts: Facts | None) -> list[s
         one["below"] * np.maximum(lows - least, 0.0), one["above"] * np.maximum(most - highs, 0.0)
     )
     speaks = (taken_off[:, 0] >= NEGLIGIBLE) & (most[0] > least[0])
-    return [rule(one, j, least, most, [name]) if speaks[j] else NOTHING for j in range(len(units))]
+    write = column.number if column.days else None
+    return [rule(one, j, least, most, names, write) if speaks[j] else NOTHING for j in range(len(units))]
 
 
 def _numbers(arrays: Sequence[FloatArray], feature: int, deviation: float) -> list[str]:
@@ -230,18 +218,16 @@ def _numbers(arrays: Sequence[FloatArray], feature: int, deviation: float) -> li
     ]
 
 
-def _left_by_distance(basis: DistanceBasis, units: Units, place: slice) -> FloatArray:
+def _left_by_distance(basis: DistanceBasis, units: Units, column: Shown) -> FloatArray:
     """(units, levels): the share of a unit that is left at a level, relative to its best level."""
-    centers, shapes = units["centers"][:, place], units["shapes"][:, place]
-    levels = np.eye(centers.shape[1])
-    Z = np.einsum("ml,mkl->mk", shapes, np.abs(levels - centers[:, None, :]) ** basis.power)
+    centers, shapes = (units[name][:, column.place] for name in ("centers", "shapes"))
+    Z = np.einsum("ml,mkl->mk", shapes, np.abs(column.table - centers[:, None, :]) ** basis.power)
     return basis.profile(Z - Z.min(axis=1, keepdims=True))
 
 
-def _left_by_formula(basis: Box, units: Units, place: slice) -> FloatArray:
+def _left_by_formula(basis: Box, units: Units, column: Shown) -> FloatArray:
     """The same for a basis whose terms only take something off."""
-    levels = np.eye(place.stop - place.start)
-    Z = basis.formula.terms(levels, units, place).sum(axis=2).T
+    Z = basis.formula.terms(column.table, units, column.place).sum(axis=2).T
     left: FloatArray = expression(basis.formula.profile).evaluate({"z": Z - Z.min(axis=1, keepdims=True)})
     return left
 
@@ -264,7 +250,12 @@ def _best_levels(strengths: FloatArray, names: Sequence[str]) -> str:
     if not lost:
         best, worst = levels[int(strengths.argmax())], levels[int(strengths.argmin())]
         return f"{best} > {worst} ×{short(strengths.min())}"
-    return f"not {', '.join(lost)}" if len(lost) < len(kept) else ", ".join(kept)
+    return f"not {_some(lost)}" if len(lost) < len(kept) else _some(kept)
+
+
+def _some(levels: list[str]) -> str:
+    more = f" and {len(levels) - MOST_LEVELS} more" if len(levels) > MOST_LEVELS + 1 else ""
+    return ", ".join(levels[: MOST_LEVELS if more else None]) + more
 
 
 def _extreme_levels(strengths: FloatArray, names: Sequence[str]) -> str:
