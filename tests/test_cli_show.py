@@ -26,10 +26,11 @@ from sleek import (
 )
 from sleek.bases.box import from_sides
 from sleek.cli.commands import app
+from sleek.cli.explaining import show_explanation
 from sleek.cli.show import show_model
 from sleek.model.facts import ExpectedError, Facts
 from sleek.report.units import View, columns_of, half_distance
-from sleek.tables.columns import CategoryColumn, NumberColumn
+from sleek.tables.columns import CategoryColumn, DateColumn, LevelColumn, NumberColumn
 from sleek.tables.inputs import Inputs
 
 INPUTS = Inputs((NumberColumn("age", 40.0), CategoryColumn("colour", ("blue", "green", "red"))))
@@ -176,7 +177,8 @@ def test_columns_of_little_influence_are_shown_on_request():
     assert shown == names[::-1][: len(shown)]
     assert 4 <= len(shown) < 9
     assert "not shown without --all: " + ", ".join(names[::-1][len(shown) :]) in " ".join(rest.split())
-    assert re.findall(r"column_\d", printed(model, 80, everything=True)) == names[::-1]
+    table, influences = printed(model, 80, everything=True).split("influence:")
+    assert re.findall(r"column_\d", table) == re.findall(r"column_\d", influences) == names[::-1]
 
 
 def test_without_facts_columns_are_in_their_own_order():
@@ -306,3 +308,49 @@ def test_a_linear_model_is_one_equation(tmp_path):
     text = Console(file=io.StringIO(), width=200)
     show_model(model, text)
     assert text.file.getvalue().splitlines()[0] == "a linear model: y = 3 + 2·age - 0.5·pay"
+
+
+def test_gaps_dates_and_learnt_levels_are_shown_in_their_own_words():
+    inputs = Inputs(
+        (
+            NumberColumn("age", 40.0, indicator=True),
+            DateColumn("built", ("days", "weekday"), 0.0),
+            LevelColumn("zip", ("10115", "80331"), ((0.5,), (-0.5,)), (0.0,), (0.1,)),
+        )
+    )
+    low, high = np.array([[0.0, -1.0, 7000.0, 0.0, 0.4]]), np.array([[30.0, 0.0, 9000.0, 6.0, 1.0]])
+    sharp = np.array([[1.0, 5.0, 0.001, 0.0, 9.0]])
+    boxes = [from_sides(low, high, *pair) for pair in ((0 * sharp, sharp), (sharp, 0 * sharp))]
+    facts = Facts(
+        n_rows=100,
+        low=np.array([0.0, 0, 0, 0, -0.5]),
+        high=np.array([90.0, 1, 20_000, 6, 0.5]),
+        deviation=np.array([20.0, 0.4, 5000, 2, 0.5]),
+        influence=np.array([0.6, 0.3, 0.1]),
+        variance=np.ones(1),
+        expected=ExpectedError(0.16, 0.02, "refitted folds"),
+    )
+    model = KernelModel(
+        expansion=Expansion(tuple(Part(Box(), units) for units in boxes)),
+        theta=np.array([[2.0], [1.0]]),
+        b=np.zeros(1),
+        C=1.0,
+        outputs=NumberOutputs(np.zeros(1), np.ones(1)),
+        feature_names=inputs.feature_names,
+        inputs=inputs,
+        facts=facts,
+    )
+    text = " ".join(printed(model, width=200).split())
+    assert "age below 30" in text
+    assert "age is missing: no" in text
+    assert "built below 1994-08-23 ± 700 days" in text
+    assert "built above 1989-03-02 ± 700 days" in text
+    assert "zip: 10115" in text
+    assert "influence: age 60 %, built 30 %, zip 10 %" in text
+    row = {"age": [None], "built": ["1990-01-01"], "zip": ["80331"]}
+    stream = io.StringIO()
+    show_explanation(model, model.explain(row), Console(width=200, file=stream))
+    text = " ".join(stream.getvalue().split())
+    assert re.search(r"age is missing yes no [+-]", text)
+    assert re.search(r"built 1990-01-01 \S+ per day", text)
+    assert re.search(r"zip 80331 10115 \+", text)

@@ -13,7 +13,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sleek import LSSVC, LSSVR, Expansion, LowRankLSSVC, LowRankLSSVR
-from sleek.plots import plot_coverage, plot_reliability
+from sleek.datasets import make_ripley
+from sleek.plots import dependence, plot_coverage, plot_dependence, plot_reliability
 from sleek.report.plots import COLORS, MARKERS, plot_decision
 
 mpl.use("agg")
@@ -209,3 +210,60 @@ def test_the_page_on_uncertainty_runs():
     for snippet in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
         exec(compile(snippet, "uncertainty.md", "exec"), names)
     assert len(names["figure"].axes) == 4
+
+
+def flats(n=200):
+    """A number with gaps, a category, a date."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "area": np.where(rng.random(n) < 0.2, np.nan, rng.normal(80, 20, n).round(1)),
+            "town": rng.choice(["Aarau", "Basel", "Chur"], n, p=[0.2, 0.5, 0.3]),
+            "built": pd.Timestamp("1990-01-01") + pd.to_timedelta(rng.integers(0, 9000, n), unit="D"),
+        }
+    )
+    return table, 10 * table.area.fillna(40) + 200 * (table.town == "Basel")
+
+
+def test_dependence_is_the_mean_of_predictions(axes):
+    table, rent = flats()
+    estimator = LowRankLSSVR(8, C=100.0, random_state=0, basis="gaussian_rbf").fit(table, rent)
+    towns = dependence(estimator, table, "town")
+    assert towns.values == ["Basel", "Chur", "Aarau"]  # the commonest first
+    expected = [estimator.predict(table.assign(town=town)).mean() for town in towns.values]
+    np.testing.assert_allclose(towns.outputs[:, 0], expected, rtol=1e-12)
+    areas = dependence(estimator, table, "area", n_values=5)
+    assert areas.values[-1] == "(missing)"
+    assert areas.values[0] == table.area.min()
+    expected = [estimator.predict(table.assign(area=area)).mean() for area in [*areas.values[:-1], None]]
+    np.testing.assert_allclose(areas.outputs[:, 0], expected, rtol=1e-12)
+    days = dependence(estimator.model_, table, 2, n_values=4)
+    expected = [estimator.predict(table.assign(built=pd.Timestamp(day))).mean() for day in days.values]
+    np.testing.assert_allclose(days.outputs[:, 0], expected, rtol=1e-12)
+    ax = plot_dependence(estimator, table, "area", axes())
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["y", "y, (missing)"]
+    assert len(plot_dependence(estimator, table, "town", axes()).lines[0].get_xdata()) == 3
+    with pytest.raises(ValueError, match=r"reads no column 'twn', .* Did you mean 'town'\?"):
+        dependence(estimator, table, "twn")
+    with pytest.raises(ValueError, match="reads no column 7"):
+        dependence(estimator, table, 7)
+
+
+def test_dependence_of_classes_is_that_of_probabilities(axes):
+    table, rent = flats()
+    size = np.where(rent > 900, "large", np.where(rent > 600, "middle", "small"))
+    classifier = LowRankLSSVC(8, C=100.0, random_state=0, basis="gaussian_rbf").fit(table, size)
+    found = dependence(classifier, table, "town")
+    expected = [classifier.predict_proba(table.assign(town=town)).mean(axis=0) for town in found.values]
+    np.testing.assert_allclose(found.outputs, expected, rtol=1e-12)
+    assert found.names == ("large", "middle", "small")
+    ax = plot_dependence(classifier, table, "town", axes())
+    assert len(ax.lines) == 3
+    assert ax.get_ylabel() == "probability"
+    X, y = make_ripley(100, random_state=0)
+    two = LowRankLSSVC(4, C=10.0, random_state=0).fit(X, y)
+    found = dependence(two, X, 1, n_values=3)
+    expected = [
+        two.predict_proba(np.column_stack([X[:, 0], np.full(100, v)])).mean(axis=0) for v in found.values
+    ]
+    np.testing.assert_allclose(found.outputs, expected, rtol=1e-12)
