@@ -23,7 +23,7 @@ from sleek.model.kernel_model import KernelModel
 from sleek.model.memory import name_of
 from sleek.model.new_rows import Added, check_fading, known_targets, that_count
 from sleek.outputs.classes import ClassOutputs
-from sleek.report.units import inputs_of
+from sleek.report.shown import inputs_of
 from sleek.report.words import percent, plain, short
 from sleek.rows.rows import Run
 from sleek.tables.open import read_table
