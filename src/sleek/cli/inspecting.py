@@ -21,7 +21,7 @@ def inspect(
 ) -> None:
     """Look at a table before fitting: columns, kinds, gaps, levels, ids, leaks.
 
-    Of files that are large, or many, 100,000 rows drawn at random are looked at.
+    Of files that are large, or many, at most 100,000 rows drawn at random are looked at.
     With a target, "alone" is the share of its variance that a column foretells by itself in rows left out.
 
     [bold]Examples[/bold]
