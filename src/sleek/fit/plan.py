@@ -149,7 +149,7 @@ class Plan:
 
 def _slow_to_leave_out(n_rows: int, n_features: int, request: Request, n_outputs: int) -> bool:
     """Whether leave-one-out takes long on rows that are enough for some of them to be held out."""
-    learnt = 2 * n_features * (auto_units(n_outputs) if request.n_units is None else request.n_units)
+    learnt = 2 * n_features * (auto_units(n_outputs, n_rows) if request.n_units is None else request.n_units)
     slow = n_rows * learnt**2 > policy.SLOW_LOO_COST
     return slow and n_rows >= policy.FEWEST_RACE_ROWS and not request.settled
 
@@ -176,10 +176,14 @@ def _stages(first: int, limit: int) -> tuple[int, ...]:
     return tuple(sizes) or (limit,)
 
 
-def auto_units(n_outputs: int) -> int:
-    """The number of units from which n_units="auto" prunes, where there are enough rows.
+def auto_units(n_outputs: int, n_rows: float) -> int:
+    """The number of units from which n_units="auto" prunes; more where there are too few rows to add others.
 
-    >>> auto_units(1), auto_units(8), auto_units(26)
-    (30, 48, 60)
+    >>> auto_units(1, 1000), auto_units(8, 9000), auto_units(26, 9000), auto_units(8, 1000)
+    (30, 48, 60, 80)
     """
-    return int(np.clip(policy.UNITS_PER_OUTPUT * n_outputs, policy.AUTO_UNITS, policy.MOST_AUTO_UNITS))
+    per_output, most = policy.UNITS_PER_OUTPUT, policy.MOST_AUTO_UNITS
+    if n_rows < policy.ROWS_TO_ADD:
+        per_output, most = policy.UNITS_PER_OUTPUT_OF_FEW, policy.MOST_AUTO_UNITS_OF_FEW
+    enough = max(1, round(n_rows) // policy.ROWS_PER_UNIT)
+    return min(enough, int(np.clip(per_output * n_outputs, policy.AUTO_UNITS, most)))

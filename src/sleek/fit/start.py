@@ -182,8 +182,7 @@ def _wanted(sample: Sample, request: Request, n_observations: float) -> int:
     """How many units to begin with."""
     if request.n_units is not None:
         return request.n_units
-    enough = max(1, round(n_observations) // policy.ROWS_PER_UNIT)
-    return min(auto_units(sample.outputs.n_outputs), enough, request.most_units)
+    return min(auto_units(sample.outputs.n_outputs, n_observations), request.most_units)
 
 
 def _centers(
