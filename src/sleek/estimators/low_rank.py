@@ -34,9 +34,10 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     Parameters
     ----------
     n_units : int or "auto", default="auto"
-        The number of units M, and so the size of the model. "auto" trains 30 (6 to 10 for each of many classes,
-        at most 100, and one for every 5 rows), adds boxes from 1,000 rows on as long as that pays, prunes them,
-        and keeps the smallest size that is as good, down to a linear model without units (`path_`).
+        The number of units M, and so the size of the model. "auto" trains 30 (6 to 10 for each of many
+        classes, at most 100, and one for every 5 rows), adds boxes from 1,000 rows on as long as that pays,
+        prunes them, and keeps the smallest size that is as good, down to a linear model without units
+        (`path_`).
     basis : {"auto", "gaussian_rbf", "sigmoidal", "box", "linear", "robust_rbf", "simplex"} or Basis
         The learnable functions φ_j. "auto" chooses "gaussian_rbf", "sigmoidal" or "box", and may add boxes to
         either of the others, and a linear part to all; "linear" is a linear model.
