@@ -83,8 +83,8 @@ def intervals_of(model: KernelModel, level: float | None) -> Intervals | None:
     calibration, level = model.number_calibration, check_level(level)
     if any(sizes.labels is not None for sizes in calibration.sizes):
         raise ValueError(
-            "Intervals of a model that was calibrated for groups of rows cannot be exported: rows come without "
-            "groups there. Call conformalize without groups, or export without intervals."
+            "Intervals of a model that was calibrated for groups of rows cannot be exported: rows come "
+            "without groups there. Call conformalize without groups, or export without intervals."
         )
     noise = calibration.noise
     weights = [np.zeros(model.n_units) if one.weights is None else one.weights for one in noise]
