@@ -199,7 +199,7 @@ def test_files_are_written_with_probabilities_and_intervals(tmp_path):
     np.testing.assert_array_equal(
         regressor.conformalize(rows).predict_interval(table), in_memory.predict_interval(table)
     )
-    with pytest.raises(ValueError, match="`y` must be None"):
+    with pytest.raises(ValueError, match="`y` and `sample_weight` must be None"):
         regressor.conformalize(rows, y)
     with pytest.raises(ValueError, match="Probabilities and sets are for classifiers"):
         regressor.predict_to(rows, tmp_path / "out.csv", proba=True)
