@@ -1,9 +1,12 @@
 """Models that go on: rows come in, leave, and are merged, against one pass over all rows."""
 
+import importlib
 import json
 import pickle
+import re
 import warnings
 from itertools import pairwise
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -593,3 +596,25 @@ def test_intervals_go_on_with_the_leverage_of_the_rows_there_are():
     )
     ends = many.predict_interval(more)
     assert 0.8 < ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean() <= 1.0
+
+
+# -- documentation ------------------------------------------------------------------------------------------
+
+
+def test_the_documentation_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[1] / "docs" / "living.md").read_text()
+    names = {}
+    for snippet in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(compile(snippet, "docs/living.md", "exec"), names)
+    assert "No sign of drift" in capsys.readouterr().out
+    assert names["again"].memory.n_rows == 3000
+
+
+def test_three_sites_without_pooled_rows():
+    federated = importlib.import_module("benchmarks.federated")
+    make, sites, test = federated.problems(60)["Friedman 1, RMSE, by a feature"]
+    found = federated.compare(make, sites, test, rounds=[2])
+    together, alone = found["A's units, everyone's sums"], found["site A alone"]
+    assert found["and 2 rounds of units"] < together < alone
+    assert found["2 rounds: exchanges"] >= 4  # for every evaluation the sums, then the gradient

@@ -29,6 +29,7 @@ from sleek.closed_form.moments import Moments
 BITS = 20  # of a number that go into H
 MOST_ROWS = 2 ** (53 - 2 * BITS - 1)  # whose products add up without error
 SPLIT = 2.0**27 + 1.0  # cuts 53 bits into two halves
+ONE = np.ones(1)
 MOST_SHARE = 0.9  # of Z that may be due to means: then centred sums lose less than a digit in float64
 
 
@@ -58,14 +59,16 @@ class ExactSums:
     def of(cls, Phi: FloatArray, T: FloatArray, origin: FloatArray, s: FloatArray | None = None) -> Self:
         """Of rows with unit values Phi (n, m), targets T (n, k) and weights s, all 1 without them."""
         n, m = Phi.shape
+        if n == 1 and s is None:  # rounded once, and as fast as may be
+            w = np.concatenate((ONE, Phi[0], T[0]))
+            w[1:] -= origin
+            high = w[:, None] * w
+            return cls(*_without_pairs(high, np.zeros_like(high), m), origin, m)
         W = np.empty((n, 1 + len(origin)))
         W[:, 0] = 1.0
         W[:, 1 : 1 + m] = Phi
         W[:, 1 + m :] = T
         W[:, 1:] -= origin
-        if n == 1 and s is None:  # rounded once
-            high = W.T * W[0]
-            return cls(*_without_pairs(high, np.zeros_like(high), m), origin, m)
         if s is not None and (s == 1.0).all():
             s = None
         some = [slice(start, start + MOST_ROWS) for start in range(0, n, MOST_ROWS)]

@@ -171,9 +171,9 @@ INFLUENCE_ROWS = 1000
 
 # -- Drift --------------------------------------------------------------------------------------------------
 
-# The chance of a false alarm over the whole stream of new rows.
+# The chance of a false alarm over the whole stream of new rows: half of it is that of the bets,
 DRIFT_RATE = 0.01
-# Standard errors that the mean error may be above what rows left out have promised: 1 in 200 is beyond.
+# and half that the mean error is so many standard errors above what rows left out have promised.
 DRIFT_ERRORS = 2.6
 # The share above that which is no drift: what chose the model looks better in it than it is.
 DRIFT_SLACK = 0.1

@@ -10,7 +10,8 @@ the chance that it *ever* reaches 1/rate is at most the rate, however long the s
 looks. Five bettors of different courage share the wealth. Drift may begin late, when wealth has long been
 lost, so part of it is kept back, log 2 / log(n + 2) after n rows: bets begin at every row.
 
-The limit is an upper end of the error that rows left out have promised (`Drift.promised_by`).
+The limit is an upper end of the error that rows left out have promised (`Drift.promised_by`). Half of the
+rate is for a promise that was too good, half for the bets.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class Drift:
     @property
     def alarm(self) -> bool:
         """Whether errors have left what was promised; a false alarm, ever, has at most the chance `rate`."""
-        return self.peak >= 1.0 / policy.DRIFT_RATE
+        return self.peak >= 2.0 / policy.DRIFT_RATE
 
     @property
     def rate(self) -> float:

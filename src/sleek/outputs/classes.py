@@ -134,7 +134,7 @@ class ClassOutputs(Outputs):
 
     def _known_codes(self, y: Labels) -> IntArray:
         codes = self.codes(y)
-        if len(codes) and codes.min() < 0:
+        if y.values is not self.classes and len(codes) and codes.min() < 0:
             strange = y.values[y.codes[codes < 0]].tolist()[0]
             raise ValueError(
                 f"There is a new class label {strange!r}: the rows have changed since "
@@ -150,6 +150,8 @@ class ClassOutputs(Outputs):
 
     def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """1 for a mistake, else 0."""
+        if T.shape[1] == 1:
+            return np.not_equal(T[:, 0] > 0, Y[:, 0] > 0).astype(np.float64)
         return np.where(decide(T) != decide(Y), 1.0, 0.0)
 
     def losses(self, T: FloatArray, Y: FloatArray) -> FloatArray:

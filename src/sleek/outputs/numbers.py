@@ -84,8 +84,8 @@ class NumberOutputs(Outputs):
 
     def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """Squared errors in the target's own units, averaged over the outputs."""
-        errors: FloatArray = np.mean(((T - Y) * self.scale) ** 2, axis=1)
-        return errors
+        squares: FloatArray = ((T - Y) * self.scale) ** 2
+        return squares[:, 0] if squares.shape[1] == 1 else np.asarray(squares.mean(axis=1))
 
     def losses(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """Squared errors, summed over the outputs, each relative to its variance."""
