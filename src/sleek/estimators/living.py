@@ -58,11 +58,6 @@ class LivingMethods:
         X, y, sample_weight : as they were given to `fit` or `partial_fit`
         """
         model = self._model()
-        if check_fading(self.forgetting_factor) < 1.0:
-            raise ValueError(
-                f"With forgetting_factor={self.forgetting_factor} rows have faded by how many came after "
-                "them, and what is left of a row is not known: it cannot be taken out."
-            )
         model.remembered()
         self.model_ = model.without_rows(self._pass(model, X, y, sample_weight, 1.0))
         return self

@@ -246,7 +246,7 @@ class KernelModel(Uncertain, Living):
             What else to keep with the model.
         moments : bool, default=False
             Keep the sums over rows, so that the model that is read back can be updated, merged and made to
-            forget: about 22·(1 + n_units + n_outputs)² bytes.
+            forget: up to 22·(1 + n_units + n_outputs)² bytes.
         """
         from sleek.model.saving import save
 

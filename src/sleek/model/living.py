@@ -157,12 +157,18 @@ class Living:
             memory.class_weights,
             drift,
             memory.origins,
+            memory.faded or added.fading < 1.0,
         )
         return renewed(self._own(), fresh if memory.origins else fresh.named())
 
     def without_rows(self, taken: Added) -> KernelModel:
         """The model without the rows of a pass."""
         model, memory = self._own(), self.remembered()
+        if memory.faded:
+            raise ValueError(
+                "Rows of this model have faded by a forgetting factor, and what is left of a row is not "
+                "known: none can be taken out exactly. Fit again without the rows."
+            )
         check_forgettable(model.inputs)
         sums = memory.sums - taken.sums
         check_left(model.outputs, memory.sums, taken.sums, sums)

@@ -19,6 +19,7 @@ from sleek._runtime.json_values import (
     number_of,
     object_of,
     text_of,
+    truth_of,
 )
 from sleek._runtime.types import FloatArray
 from sleek.closed_form.exact_sums import ExactSums
@@ -26,7 +27,7 @@ from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Solution, solve
 from sleek.model.drift import Drift
 
-KEYS = {"sums", "n_rows", "observation", "class_weights", "drift", "origins"}
+KEYS = {"sums", "n_rows", "observation", "class_weights", "drift", "origins", "faded"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,8 @@ class Memory:
         What the errors of new rows say; None without a promise to compare them with.
     origins : tuple of str
         Names of rows that came in, the first and those that were named, so that no rows come in twice.
+    faded : bool
+        Whether a forgetting factor below 1 was ever used: then it is not known what a row still weighs.
     """
 
     sums: ExactSums
@@ -58,6 +61,7 @@ class Memory:
     class_weights: FloatArray | None = None
     drift: Drift | None = None
     origins: tuple[str, ...] = ()
+    faded: bool = False
 
     @property
     def moments(self) -> Moments:
@@ -85,6 +89,7 @@ class Memory:
             "observation": self.observation,
             "class_weights": None if self.class_weights is None else self.class_weights.tolist(),
             "origins": list(self.origins),
+            "faded": self.faded,
             "drift": None if self.drift is None else self.drift.to_json(),
             "sums": self.sums.to_json(),
         }
@@ -124,6 +129,7 @@ class Memory:
             origins=tuple(
                 text_of(name, "moments.origins") for name in list_of(block["origins"], "moments.origins")
             ),
+            faded=truth_of(block["faded"], "moments.faded"),
         )
 
 

@@ -51,6 +51,7 @@ def merged(models: Sequence[KernelModel]) -> KernelModel:
         n_rows=sum(memory.n_rows for memory in memories),
         drift=Drift.merged(drifts) if drifts else None,
         origins=tuple(sorted(origins)),
+        faded=any(memory.faded for memory in memories),
     )
     return renewed(first, memory)
 
