@@ -1,12 +1,14 @@
 """Fits and predictions of Dask collections: the same bits whatever happens to partitions and workers."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 
 import dask
 import dask.array as da
@@ -373,6 +375,24 @@ def test_predictions_are_lazy_with_the_chunks_of_the_rows():
     assert model.predict(lazy.astype(np.float32)).dtype == np.float64
     with pytest.raises(TypeError, match="a Dask array, which Dask can write"):
         named.predict_to(DaskRows(frame), "out.parquet")
+
+
+def test_the_example_of_a_partitioned_folder(many, client, tmp_path, monkeypatch):
+    """It runs as it stands in docs/scale.md, with fewer rows, and predictions are beside theirs."""
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[1] / "docs/scale.md").read_text()
+    (snippet,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    names = {}
+    exec(
+        compile(
+            snippet.replace("30_000", "2_000").replace("npartitions=8", "npartitions=2"), "scale.md", "exec"
+        ),
+        names,
+    )
+    back = pd.read_parquet("predicted")
+    assert len(back) == 2000
+    expected = names["model"].predict_proba(back[["age", "plan", "year"]])[:, 1]
+    np.testing.assert_allclose(back["chance"], expected, rtol=1e-9)
 
 
 def test_conformal_levels_from_dask_rows(client):

@@ -3,11 +3,13 @@
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from distributed import LocalCluster
 
 from sleek.datasets import make_ripley
 
@@ -90,8 +92,10 @@ def test_a_small_fit_does_not_import_numba():
 
 
 def test_readme_snippets_run(tmp_path, monkeypatch):
-    """One after the other, in a folder that has the files of the last one."""
+    """One after the other, in a folder that has the files of the last ones; workers are threads."""
     monkeypatch.chdir(tmp_path)
+    cheap = partial(LocalCluster, processes=False, dashboard_address=":0")
+    monkeypatch.setattr("dask.distributed.LocalCluster", cheap)
     (tmp_path / "rows").mkdir()
     X, y = make_ripley(300, random_state=0)
     pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1], "y": y}), "rows/1.parquet")

@@ -105,12 +105,19 @@ class Collections:
         return self.X if self.features is None else self.X[list(self.features)]
 
 
+def each_partition(values: Any) -> list[Any]:
+    """A `Delayed` for every partition.
+
+    All that Dask's optimiser does to a frame is to read fewer columns: if allowed to, it puts partitions
+    together, more of them the fewer columns there are, and passes would disagree on what partition 7 is.
+    """
+    if is_array(values):
+        return list(values.to_delayed().ravel())
+    return list(values.simplify().to_delayed(optimize_graph=False))
+
+
 def _each(values: Any) -> list[Any] | None:
-    """A `Delayed` for every partition."""
-    if values is None:
-        return None
-    parts = values.to_delayed()
-    return list(parts.ravel()) if isinstance(parts, np.ndarray) else list(parts)
+    return None if values is None else each_partition(values)
 
 
 def _known(array: Any) -> list[int] | None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sleek._runtime.packages import need
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.rows.checked import all_finite
-from sleek.rows.dask.collections import is_array
+from sleek.rows.dask.collections import PURPOSE, each_partition, is_array
 from sleek.rows.dask.parts import located, numbers_of, words_of
 from sleek.rows.table import encoded_rows, filled
 from sleek.tables.errors import TableError
@@ -26,13 +27,13 @@ def predicted(rows: DaskRows, inputs: Inputs | None, function: Callable[..., Any
     n_features = rows.n_features if inputs is None else len(inputs.feature_names)
     single = is_array(X) and X.dtype == np.float32 and inputs is None
     empty = function(np.zeros((1, n_features), dtype=np.float32 if single else np.float64))[:0]
-    predict = _Chunk(function, inputs, names, rows.n_features, rows.fill, empty)
+    predict = Predicted(function, inputs, names, rows.n_features, rows.fill, empty)
     if not is_array(X):
-        return (
-            X[list(names)].map_partitions(predict, meta=empty)
-            if names
-            else X.map_partitions(predict, meta=empty)
-        )
+        parts = each_partition(X[list(names)] if names else X)
+        dask, array = (need(name, "dask", PURPOSE) for name in ("dask", "dask.array"))
+        lazy, shape = dask.delayed(predict), (np.nan, *empty.shape[1:])
+        found = [lazy(part, number=number) for number, part in enumerate(parts)]
+        return array.concatenate([array.from_delayed(each, shape, meta=empty) for each in found])
     axes: dict[str, Any] = {"drop_axis": 1} if empty.ndim == 1 else {}
     if empty.ndim > 2:
         axes["new_axis"] = list(range(2, empty.ndim))
@@ -41,7 +42,7 @@ def predicted(rows: DaskRows, inputs: Inputs | None, function: Callable[..., Any
 
 
 @dataclass(frozen=True, eq=False)
-class _Chunk:
+class Predicted:
     """A function of the model for the rows of one chunk."""
 
     function: Callable[..., AnyArray]
@@ -50,16 +51,12 @@ class _Chunk:
     n_columns: int
     fill: FloatArray | None
     empty: AnyArray
-    __name__: str = "predicted"  # what the tasks are called
 
-    def __call__(self, chunk: Any, block_info: Any = None, partition_info: Any = None) -> AnyArray:
+    def __call__(self, chunk: Any, block_info: Any = None, number: int = 0) -> AnyArray:
         if len(chunk) == 0:
             return self.empty
-        number = 0
         if block_info:
             number = block_info[0]["chunk-location"][0]
-        elif partition_info:
-            number = partition_info["number"]
         found: AnyArray = self.function(self._features(chunk, number))
         return found
 

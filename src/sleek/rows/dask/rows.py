@@ -132,7 +132,8 @@ class DaskRows(Rows):
 
     @property
     def flat_targets(self) -> bool:
-        return isinstance(self.target, str) or (self.y is not None and self.y.ndim == 1)
+        y = self.collections.y
+        return isinstance(self.target, str) or (y is not None and y.ndim == 1)
 
     def with_features(self, names: tuple[str, ...] | None, n_features: int) -> Rows:
         if names is None or self.features is None or any(name not in self.features for name in names):
