@@ -93,6 +93,20 @@ def test_classes_weights_and_several_targets():
     assert rows.known["counts"].all == [5000, 4000]
 
 
+@pytest.mark.usefixtures("many", "client")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("trainer", ["varpro", "alternating"])
+def test_units_that_are_learnt_on_all_rows(trainer):
+    X, y = numbers(n=3000)
+    cut = (1000, 1, 1999)
+    dX, dy = da.from_array(X, chunks=(cut, 3)), da.from_array(y > 0, chunks=(cut,))
+    settings = {"basis": "robust_rbf", "C": 1.0, "shape": 0.3, "max_samples": None, "random_state": 0}
+    one, two = (
+        LowRankLSSVC(3, trainer=trainer, **settings).set_params(trainer__max_iter=2) for _ in range(2)
+    )
+    assert_same_fit(one.fit(X, y > 0), two.fit(dX, dy))
+
+
 def table(n=N):
     """Numbers with gaps, a category of few levels, one of many, truth values, a date."""
     rng = np.random.default_rng(3)

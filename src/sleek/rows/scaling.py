@@ -58,8 +58,14 @@ class ScaledSource(Source):
     def outputs(self) -> Outputs:
         return self.source.outputs
 
+    @property
+    def here(self) -> bool:
+        return self.source.here
+
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
+        scaling = self.scaling  # a task that is sent elsewhere takes along what it names
+
         def scaled(block: Block) -> Sum:
-            return task(replace(block, X=self.scaling.apply(block.X)))
+            return task(replace(block, X=scaling.apply(block.X)))
 
         return self.source.map_reduce(scaled)

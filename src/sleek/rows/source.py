@@ -96,6 +96,11 @@ class Source(ABC):
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
         """task(block₁) + task(block₂) + …, added up in pairs, and pairs of pairs (`sleek._runtime.sums`)."""
 
+    @property
+    def here(self) -> bool:
+        """Whether tasks run in this process, and can leave something behind for the next pass."""
+        return True
+
     def with_outputs(self, outputs: Outputs) -> Source:
         """The same rows and targets; `outputs` differ in their loss alone."""
         return _WithOutputs(self, outputs)
@@ -119,6 +124,10 @@ class _WithOutputs(Source):
     @property
     def outputs(self) -> Outputs:
         return self.coding
+
+    @property
+    def here(self) -> bool:
+        return self.source.here
 
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
         return self.source.map_reduce(task)

@@ -130,7 +130,7 @@ class _Reduced:
     ) -> None:
         self.source, self.coordinates, self.penalty = source, coordinates, penalty
         self.first = coordinates.vector(begin.expansion)
-        self.keeps = source.n_rows * len(coordinates.start) <= KEEP_PHI
+        self.keeps = source.here and source.n_rows * len(coordinates.start) <= KEEP_PHI
 
     def bounds(self) -> Bounds:
         """The bounds of all coordinates."""

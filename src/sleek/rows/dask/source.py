@@ -140,6 +140,14 @@ class DaskSource(Source):
     def outputs(self) -> Outputs:
         return self.coding
 
+    @property
+    def here(self) -> bool:
+        return False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the rows: a task that names its source takes it along to the workers."""
+        return vars(self) | {"partitions": None, "run": Run()}
+
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
         ready = partial(encoded, self.coding, self.weighting)
         size = Cutting.of(self.n_rows).block_rows
