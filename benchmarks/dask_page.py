@@ -44,7 +44,7 @@ counts twice.
 {passes}
 
 ## The model of a pass
-Rates that were measured without a cluster, by one thread: {row_rates}.
+Rates that were measured without a cluster, by one thread, in µs a row: {row_rates}.
 A pass of nothing takes {fixed:.0f} ms and {task:.1f} ms more for each task (10 and 110 partitions, two
 workers). Tasks leave the scheduler one after the other, each worker takes the next as soon as it is free,
 sums are joined by 16. The passes of a fit together:
@@ -53,13 +53,15 @@ sums are joined by 16. The passes of a fit together:
 |---|---:|---:|---:|
 {checks}
 
-The model knows nothing of two workers, a scheduler and a client that share {cores} cores: where it says less
-than was measured, that is why.
+The model knows nothing of workers, scheduler and client that share {cores} cores with each other and with
+whoever else is there: it says what a pass would take if each of them had a core, at rates that were measured
+one at a time.
 
 ## {large_rows:,} × {large_d} on {workers} workers
 One thread each, partitions of {large_part:,} rows ({part_mb:.0f} MB), 1 Gbit/s, scheduler and threads as fast
-as those above. The client's own work on samples does not grow with the rows: {client:.0f} s, that of a whole
-fit to {sampled:,} × {large_d} in memory, which ended with {units} units.
+as those above, on the machine as busy as it was. The client's own work on samples does not grow with the
+rows: {client:.0f} s, that of a whole fit to {sampled:,} × {large_d} in memory, which ended with {units}
+units.
 
 | pass | a row, µs | seconds, rows kept | seconds, rows read anew | comes home MB |
 |---|---:|---:|---:|---:|
@@ -68,7 +70,8 @@ fit to {sampled:,} × {large_d} in memory, which ended with {units} units.
 
 Rows are kept if they take at most half of the workers' free memory (then {worker_gb:.0f} GB each); else every
 pass reads them again (Parquet, {reading:.2f} µs a row by one thread). The scheduler alone needs
-{scheduler:.0f} s of each pass for its {large_parts:,} partitions.
+{scheduler:.0f} s of each pass for its {large_parts:,} partitions. If the model is off by as much as above,
+divide by that.
 """
 
 
@@ -170,7 +173,7 @@ def page(found: dict[str, Any]) -> str:
         two=two["warm"],
         limit=limit,
         passes="\n".join(lines),
-        row_rates=", ".join(f"{kind} {1e6 * per_row[kind]:.2f} µs a row" for kind in kinds),
+        row_rates=", ".join(f"{kind} {1e6 * per_row[kind]:.2f}" for kind in kinds),
         fixed=1e3 * rates.fixed,
         task=1e3 * rates.task,
         checks="\n".join(checks),

@@ -360,7 +360,7 @@ def measurements(n: int, rounds: int) -> dict[str, Any]:
         found["memory"].append(measured("memory", n_rows=n))
         found["two"].append(measured("cluster", n_rows=n, n_workers=2))
         found["one"].append(measured("cluster", n_rows=n, n_workers=1))
-    found["rates"] = measured("rates", n_features=N_FEATURES, n_rows=400_000)
+    found["rates"] = measured("rates", n_features=N_FEATURES, n_rows=n)  # the same model
     found["large"] = measured("rates", n_features=LARGE["n_features"], n_rows=SAMPLED)
     found["reading"] = measured("reading", n_features=LARGE["n_features"], part=LARGE["part"])
     return found

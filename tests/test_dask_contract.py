@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -22,6 +23,12 @@ class TestArraysHere(SourceContract):
     """Without a client: one partition after the other, in this process."""
 
     predicts_as_it_lies = True
+
+    @pytest.fixture(autouse=True)
+    def no_pool(self):
+        """Dask's own threads stay when its work is done, and threads are counted here."""
+        with dask.config.set(scheduler="synchronous"):
+            yield
 
     def make(self, X, y, sample_weight):
         cut = chunks(len(X))
