@@ -7,7 +7,7 @@ import pytest
 
 from sleek import ClassOutputs, Files, LowRankLSSVC, LowRankLSSVR, NumberOutputs
 from sleek._runtime.threads import Workers
-from sleek.outputs import classes
+from sleek.outputs import class_survey
 from sleek.rows.rows import Run
 
 N = 10_000
@@ -114,7 +114,7 @@ def test_no_weight_at_all(tmp_path):
     ids=["null", "nan", "continuous", "one class", "too many"],
 )
 def test_bad_labels(tmp_path, column, message, monkeypatch):
-    monkeypatch.setattr(classes, "MOST_CLASSES", 1000)
+    monkeypatch.setattr(class_survey, "MOST_CLASSES", 1000)
     if isinstance(column, pa.DoubleArray):
         column = pa.array(np.sign(column.to_numpy()))
     with pytest.raises(ValueError, match=message):
