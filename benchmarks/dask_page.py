@@ -83,21 +83,36 @@ def passes_of(
     sample = (n_sampled + n_held) * row
     sums = 8.0 * (units**2 + 3 * units)
     return [
-        {"name": "gaps", "rate": "gaps", "sums": 0.0, "home": 0.0, "joins": False},
-        {"name": "targets", "rate": "targets", "sums": 1e3, "home": 1e3, "joins": True},
-        {"name": "rows are kept", "rate": "keep", "sums": 0.0, "home": 0.0, "joins": False},
+        {"name": "gaps", "tasks": 1, "rate": "gaps", "sums": 0.0, "home": 0.0, "joins": False},
+        {"name": "targets", "tasks": 3, "rate": "targets", "sums": 1e3, "home": 1e3, "joins": True},
+        {"name": "rows are kept", "tasks": 1, "rate": "keep", "sums": 0.0, "home": 0.0, "joins": False},
         {
             "name": "means, spreads, first sample",
+            "tasks": 2,
             "rate": "look",
             "sums": 0.0,
             "home": 2 * sample,
             "joins": True,
         },
         *(
-            {"name": f"sample of {n:,}", "rate": None, "sums": 0.0, "home": 2.0 * n * row, "joins": False}
+            {
+                "name": f"sample of {n:,}",
+                "tasks": 1,
+                "rate": None,
+                "sums": 0.0,
+                "home": 2.0 * n * row,
+                "joins": False,
+            }
             for n in draws
         ),
-        {"name": "weights of the units", "rate": "solve", "sums": 6 * sums, "home": sums, "joins": True},
+        {
+            "name": "weights of the units",
+            "tasks": 1,
+            "rate": "solve",
+            "sums": 6 * sums,
+            "home": sums,
+            "joins": True,
+        },
     ]
 
 
@@ -105,7 +120,8 @@ def _simulated(
     step: dict[str, Any], spread: Spread, per_row: dict[str, Any], rates: Rates, more: float = 0.0
 ) -> float:
     each = (0.0 if step["rate"] is None else per_row[step["rate"]]) + more
-    return simulated(spread, each, rates, step["sums"], step["home"], step["joins"])
+    busy = Rates(rates.fixed, step["tasks"] * rates.task)  # to read, to cut at borders, to work
+    return simulated(spread, each, busy, step["sums"], step["home"], step["joins"])
 
 
 def page(found: dict[str, Any]) -> str:
