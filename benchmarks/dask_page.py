@@ -17,15 +17,16 @@ from benchmarks.dask_scale import (
     simulated,
 )
 
+SAME = "All fits are the same model to the last bit."
+DIFFERENT = "**Fits differ in their last bits.**"
 PAGE = """# Dask: fits on a cluster
 
 Written by `benchmarks/dask_scale.py` (`make bench-dask`); do not edit.
 
 {n:,} rows × {d} features of the smooth problem, two classes, default settings, `n_jobs=2`; {parts} partitions
 of {part:,} rows, persisted, on a `LocalCluster` of a machine with {cores} cores, which client, scheduler and
-workers share. Figures are the best of {rounds} process(es) each, in turns, on a machine that others used
-heavily at the same time: seconds say little, processor time (CPU, of client, scheduler and workers together)
-says more. All fits are the same to the last bit.
+workers share. Figures are the best of {rounds} process(es) each, in turns; CPU is the processor time of
+client, scheduler and workers together. {same}
 
 | | s, first fit | s, next | times memory | CPU s | times memory | client MB | worker MB | wire MB |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|
@@ -177,6 +178,7 @@ def page(found: dict[str, Any]) -> str:
         rate = "" if step["rate"] is None else f"{1e6 * large[step['rate']]:.2f}"
         table.append(f"| {name} | {rate} | {kept:.0f} | {anew:.0f} | {step['home'] / 2e6:.1f} |")
     kinds = ("gaps", "targets", "keep", "look", "solve")
+    models = {model for kind in ("memory", "one", "two") for fit in found[kind] for model in fit["models"]}
     return PAGE.format(
         n=n,
         d=N_FEATURES,
@@ -184,6 +186,7 @@ def page(found: dict[str, Any]) -> str:
         part=PART,
         cores=os.cpu_count(),
         rounds=len(found["memory"]),
+        same=SAME if len(models) == 1 else DIFFERENT,
         fits="\n".join(fits),
         verdict="met" if two["warm"] <= limit else "missed",
         two=two["warm"],

@@ -11,6 +11,7 @@ measured without one; it is checked against what clusters of one and two workers
 from __future__ import annotations
 
 import argparse
+import hashlib
 import heapq
 import json
 import subprocess
@@ -134,13 +135,28 @@ def job_memory(n_rows: int) -> dict[str, Any]:
     X, y = in_memory(n_rows, N_FEATURES)
     forget_peak()
     before = memory_mb(peak=False)
-    seconds, cpu = [], []
+    seconds, cpu, models = [], [], set()
     for _ in range(FITS):
         used = time.process_time()
-        seconds.append(timed(lambda: model_of(2).fit(X, y))[0])
+        taken, model = timed(lambda: model_of(2).fit(X, y))
+        seconds.append(taken)
         cpu.append(time.process_time() - used)
+        models.add(digest(model))
     peak = memory_mb(peak=True) - before
-    return {"cold": seconds[0], "warm": min(seconds[1:]), "cpu": min(cpu[1:]), "peak": peak}
+    return {
+        "cold": seconds[0],
+        "warm": min(seconds[1:]),
+        "cpu": min(cpu[1:]),
+        "peak": peak,
+        "models": sorted(models),
+    }
+
+
+def digest(model: Any) -> str:
+    """What two models have in common if they are the same to the last bit."""
+    from sleek.model.saving import dumps
+
+    return hashlib.sha256(dumps(model.model_)).hexdigest()
 
 
 def wire() -> int:
@@ -190,11 +206,14 @@ def job_cluster(n_rows: int, n_workers: int) -> dict[str, Any]:
         workers = client.run(_restart_peak)
         forget_peak()
         own, sent, seconds, cpu, passed = memory_mb(peak=False), wire(), [], [], []
+        models = set()
         for _ in range(FITS):
             log.clear()
             used = _used(client)
-            seconds.append(timed(lambda: model_of(2).fit(X, y))[0])
+            taken, model = timed(lambda: model_of(2).fit(X, y))
+            seconds.append(taken)
             cpu.append(_used(client) - used)
+            models.add(digest(model))
             passed.append(list(log))
         sent = (wire() - sent) // FITS
         peak = memory_mb(peak=True)
@@ -208,6 +227,7 @@ def job_cluster(n_rows: int, n_workers: int) -> dict[str, Any]:
         "cpu": min(cpu[1:]),
         "passes": fastest,
         "wire": sent,
+        "models": sorted(models),
         "client": [own, peak],
         "workers": [[workers[name], peaks[name]] for name in workers],
         "rates": asdict(Rates(max(noop[10] - 10 * slope, 0.0), slope)),
