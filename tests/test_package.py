@@ -100,7 +100,7 @@ def test_readme_snippets_run(tmp_path, monkeypatch):
     X, y = make_ripley(300, random_state=0)
     pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1], "y": y}), "rows/1.parquet")
     snippets = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    assert len(snippets) == 5
+    assert len(snippets) == 6
     names = {}
     for snippet in snippets:
         exec(compile(snippet, "README.md", "exec"), names)

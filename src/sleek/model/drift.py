@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import isfinite, log, sqrt
+from math import frexp, isfinite, ldexp, log, sqrt
 from typing import Any, Self
 
 import numpy as np
@@ -86,14 +86,17 @@ class Drift:
         if not known.any():
             return None
         x, w = errors[known], weights[known]
+        scale = ldexp(1.0, frexp(float(x.max()))[1])  # squares of squared errors may be beyond float64
+        x = x / scale
         n, z = float(w.sum()), policy.DRIFT_ERRORS
         mean, squares = float(np.average(x, weights=w)), float(np.average(x**2, weights=w))
-        size = squares / mean if unit is None and mean > 0 else unit or 0.0
+        size = squares / mean if unit is None and mean > 0 else (unit or 0.0) / scale
         spread = sqrt(max(0.0, squares - mean**2) / n)
-        limit = (1.0 + policy.DRIFT_SLACK) * (mean + z * spread + z**2 / (2.0 * n) * size)
-        if not (limit > 0.0 and isfinite(limit)):
+        limit = scale * (1.0 + policy.DRIFT_SLACK) * (mean + z * spread + z**2 / (2.0 * n) * size)
+        most = OUTLIER * limit if unit is None else unit
+        if not (limit > 0.0 and isfinite(most)):
             return None
-        return cls(mean, limit, OUTLIER * limit if unit is None else unit)
+        return cls(scale * mean, limit, most)
 
     def after(self, errors: FloatArray) -> Self:
         """With the errors of more rows, in order."""
