@@ -8,9 +8,9 @@
 
 Every finished (set, split, method) is one line of ``results/accuracy.jsonl`` and is not run again, so the
 program may be stopped at any time. A line carries a fingerprint of its rows: if a set changes, it is run
-again. The tables are always made from all lines, so running a part never hides the rest. A run of everything
-writes them into the documentation, a run of a part beside the results, unless ``--report`` says where.
-Everything runs in one thread.
+again. The tables are made from all lines of these splits, so running a part never hides the rest. A run of
+everything writes them into the documentation, a run of a part beside the results, unless ``--report`` says
+where. Everything runs in one thread.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -126,6 +127,9 @@ def compare(options: argparse.Namespace, console: Console) -> None:
     if options.quick:
         records = [record for record in records if record["set"] in names]
     shown = [catalogue.problem(name) for name in catalogue.names({record["set"] for record in records})]
+    if options.splits:
+        shown = [replace(problem, splits=problem.splits[: options.splits]) for problem in shown]
+        records = [record for record in records if record["split"] < options.splits]
     write_report(options.report, shown, records, absent)
     console.print(f"{len(trials)} run, {len(records)} in all; tables in {options.report.name}")
 
