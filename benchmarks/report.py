@@ -47,7 +47,11 @@ Ranks are averaged over the sets on which every ranked method ran (1 is best, ti
 not run on all of them have none. The error ratio is the geometric mean over sets of a method's mean error
 over that of the grid-searched SVM, or of LightGBM; {EXTRA_POINTS} is added to both errors of a
 classification, because some sets are solved without errors. Terms and times are medians over sets of the
-means over splits; the fit time includes a method's own grid search.
+means over splits; the fit time includes a method's own grid search. Seconds depend on what else the machine
+was doing, which was not the same for all methods; CPU seconds do so less.
+
+Choices were made on these sets, on the same or on other splits of their rows (docs/training.md): there is
+none here that had no part in any.
 """
 MATRICES = (
     ("Terms", "terms"),
