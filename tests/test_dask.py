@@ -332,12 +332,13 @@ def test_what_is_asked_for_must_be_there():
             make()
 
 
-def test_rows_that_change_between_two_passes_are_noticed(client):
-    calls = []
+def test_rows_that_change_between_two_passes_are_noticed(client, tmp_path):
+    calls = str(tmp_path / "calls")  # a file: workers have copies of the function
 
     def changing(i):
-        calls.append(i)
-        rows = np.arange(10.0 + len(calls))
+        with open(calls, "ab") as file:
+            file.write(b".")
+        rows = np.arange(10.0 + os.path.getsize(calls))
         return pd.DataFrame({"a": rows, "y": rows})
 
     frame = dd.from_map(changing, range(2), meta=pd.DataFrame({"a": [0.0], "y": [0.0]}).iloc[:0])
