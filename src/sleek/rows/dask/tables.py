@@ -15,6 +15,7 @@ from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.base import Outputs
 from sleek.outputs.labels import Labels
 from sleek.rows.arrays import ArrayRows
+from sleek.rows.by_columns import RowsByColumns
 from sleek.rows.cutting import PREDICTED, TARGETS, Cutting
 from sleek.rows.dask import cluster
 from sleek.rows.dask.collections import PURPOSE, is_array
@@ -41,24 +42,12 @@ from sleek.tables.learning import learn_columns, stride
 
 
 @dataclass(frozen=True, eq=False)
-class DaskTable(Rows):
+class DaskTable(RowsByColumns):
     """Rows of a Dask collection with numbers, categories, dates and gaps, as the features a model reads."""
 
     rows: DaskRows
     columns: Inputs
     by_fold: dict[str, FloatArray] = field(default_factory=dict)
-
-    @property
-    def inputs(self) -> Inputs:
-        return self.columns
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return self.columns.feature_names
-
-    @property
-    def n_features(self) -> int:
-        return len(self.feature_names)
 
     @property
     def flat_targets(self) -> bool:

@@ -15,6 +15,7 @@ from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek._runtime.warn import warn
 from sleek.outputs.labels import Labels
 from sleek.rows.arrays import ArrayRows
+from sleek.rows.by_columns import RowsByColumns
 from sleek.rows.files.batches import Wanted, chunks, kept_schema
 from sleek.rows.files.columns import encoded_chunk, learn_files, survey, values_in, wanted_columns
 from sleek.rows.files.files import Files
@@ -31,25 +32,13 @@ from sleek.tables.values import Values
 
 
 @dataclass(frozen=True, eq=False)
-class TableFiles(Rows):
+class TableFiles(RowsByColumns):
     """Rows of files with numbers, categories, dates and gaps, as the features that a model reads."""
 
     files: Files
     columns: Inputs
     by_fold: dict[str, FloatArray] = field(default_factory=dict)
     new: bool = False  # rows to predict, which may hold what training had none of
-
-    @property
-    def inputs(self) -> Inputs:
-        return self.columns
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return self.columns.feature_names
-
-    @property
-    def n_features(self) -> int:
-        return len(self.feature_names)
 
     @property
     def flat_targets(self) -> bool:
