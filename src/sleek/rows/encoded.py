@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from sleek.rows.rows import Rows, Run
 
 
+def encoded(coding: Outputs, weighting: Weighting, block: RawBlock) -> Block:
+    """A block with its targets encoded and its weights made ready."""
+    s, copies = weighting.ready(block.s, coding.importance(block.y))
+    return Block(block.start, block.X, coding.encode(block.y), s, copies)
+
+
 @dataclass(frozen=True, eq=False)
 class EncodedRows(Source):
     """Rows of positive weight with targets encoded and weights made ready, block by block in every pass."""
@@ -38,13 +44,12 @@ class EncodedRows(Source):
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
         sizes: list[int] = []
 
-        def encoded(block: RawBlock) -> Sum:
+        def counted(block: RawBlock) -> Sum:
             sizes.append(len(block))
-            s, copies = self.weighting.ready(block.s, self.coding.importance(block.y))
-            return task(Block(block.start, block.X, self.coding.encode(block.y), s, copies))
+            return task(encoded(self.coding, self.weighting, block))
 
         found = self.rows.map_reduce(
-            encoded, self.run, reads=self.coding.reads, features=True, cutting=Cutting.of(self.n_rows)
+            counted, self.run, reads=self.coding.reads, features=True, cutting=Cutting.of(self.n_rows)
         )
         if sum(sizes) != self.n_rows:
             raise changed(self.n_rows, sum(sizes))

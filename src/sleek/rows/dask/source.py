@@ -17,6 +17,7 @@ from sleek.rows.cutting import Cutting
 from sleek.rows.dask.collections import PURPOSE, Load
 from sleek.rows.dask.parts import Part, Reading
 from sleek.rows.dask.passes import Border, Failure, Pass, cut, read
+from sleek.rows.encoded import encoded
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Run
 from sleek.rows.source import Block, Source
@@ -115,12 +116,6 @@ def fits(client: Any, n_bytes: int) -> bool:
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     limits = ((worker["memory_limit"] or 0) - worker["metrics"].get("memory", 0) for worker in workers)
     return bool(n_bytes <= FREE_SHARE * sum(max(0, free) for free in limits))
-
-
-def encoded(coding: Outputs, weighting: Weighting, block: RawBlock) -> Block:
-    """A block with its targets encoded and its weights made ready."""
-    s, copies = weighting.ready(block.s, coding.importance(block.y))
-    return Block(block.start, block.X, coding.encode(block.y), s, copies)
 
 
 @dataclass(frozen=True, eq=False)
