@@ -232,9 +232,10 @@ def test_an_interrupt_in_compiled_code_is_one_too(monkeypatch, folder, tmp_path)
 
 @pytest.mark.parametrize("seconds", [0.3, 0.8, 1.6, 3.2])
 def test_an_interrupt_at_any_time(tmp_path, seconds):
-    X, y = make_ripley(3000, random_state=0)
+    """The fit takes several times the longest of them."""
+    X, y = make_ripley(20_000, random_state=0)
     np.savetxt(tmp_path / "data.csv", np.column_stack([X, y]), delimiter=",", header="a,b,y", comments="")
-    fit = [*SLEEK, "fit", tmp_path / "data.csv", "-t", "y", "-o", tmp_path / "m.json", "--basis", "box"]
+    fit = [*SLEEK, "fit", tmp_path / "data.csv", "-t", "y", "-o", tmp_path / "m.json", "--units", "300"]
     process = subprocess.Popen(fit, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)

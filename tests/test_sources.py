@@ -524,6 +524,8 @@ def test_items_are_made_ahead_and_their_maker_closed():
     ahead = read_ahead(items(), 2)
     made.clear()
     assert next(ahead) == 0
+    while len(made) < 3:
+        time.sleep(0.001)
     time.sleep(0.05)
     assert made == [0, 1, 2]
     ahead.close()
