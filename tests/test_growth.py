@@ -43,7 +43,7 @@ def stages(capsys):
 
 
 def test_settings_of_large_data_are_raced_for_and_judged_by_rows_held_out():
-    X, y = make_ripley(12_000, random_state=0)
+    X, y = make_ripley(15_000, random_state=0)
     tried = LowRankLSSVC(random_state=0).fit(X, y).selection_
     assert set(tried["n_rows"]) == set(HEATS)
     first = [n_rows == HEATS[0] for n_rows in tried["n_rows"]]
@@ -159,13 +159,13 @@ def test_the_plan_for_sizes():
     assert plan(RACE_ROWS - 1).heats == ()
     assert plan(RACE_ROWS - 1).n_tried == RACE_ROWS - 1
     assert plan(RACE_ROWS - 1).everything
-    assert plan(RACE_ROWS - 1, d=100).heats == (799, 799)  # leave-one-out would take long
+    assert plan(RACE_ROWS - 1, d=100).heats == (466, 466)  # leave-one-out would take long
     assert plan(FEWEST_RACE_ROWS - 1, d=100).heats == ()
-    assert plan(2000).heats == (1600, 1600)
+    assert plan(2000).heats == (1333, 1333)
     assert plan(2000).stages == ()  # units have been learnt on these rows already, but for those held out
-    assert plan(5000).heats == (HEATS[0], 4000)
-    assert plan(5000).n_held == 1000
-    assert plan(30_000).stages == (24_000,)
+    assert plan(5000).heats == (HEATS[0], 3333)
+    assert plan(5000).n_held == 1667
+    assert plan(30_000).stages == (21_808,)
     assert plan(30_000).everything
     assert plan(10**6).stages == (32_768, 131_072, 524_288, 991_808)
     assert not plan(10**6).everything

@@ -493,7 +493,7 @@ def test_what_cannot_be_merged(classes, numbers):
         sleek.merge([model, model.partial_fit(X[200:], y[200:])])
     labels = np.array(["no", "yes"])[y]
     still = {"trainer": sleek.VariableProjection(pull=1e-3, max_iter=0), "init": X[:5], "standardize": False}
-    base = LowRankLSSVC(basis="gaussian_rbf", shape=2.0, C=10.0, **still)
+    base = LowRankLSSVC(basis="gaussian_rbf", shape=2.0, C=10.0, loss="squared", **still)
     one = clone(base).fit(X, y)
     for other, match in (
         (clone(base).fit(X, labels), "coded differently"),

@@ -1,4 +1,4 @@
-"""How much memory the machine has."""
+"""How much memory the machine has, and how little of it is given back while it will be wanted again."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import ctypes
 import os
 import sys
 from pathlib import Path
+
+import numpy as np
+
+# The largest block after whose release glibc raises the size from which it asks the system for memory.
+LARGEST_REUSED = 2**25 - 2**16
 
 
 def machine_memory() -> int | None:
@@ -17,6 +22,17 @@ def machine_memory() -> int | None:
     True
     """
     return _windows_memory() if sys.platform == "win32" else _posix_memory()
+
+
+def keep_freed_memory() -> None:
+    """Make the C library of Linux keep what is freed, up to 64 MB, for what is asked for next.
+
+    Training asks for the same few megabytes hundreds of times. As a process begins, blocks above 128 kB go
+    back to the system as soon as they are freed, and come again page by page, zeroed: a quarter of the time
+    of a fit of 10,000 rows. The limit rises to the size of the largest such block that was ever freed; this
+    one is never touched, and costs nothing.
+    """
+    np.empty(LARGEST_REUSED, dtype=np.uint8)
 
 
 def _posix_memory() -> int | None:

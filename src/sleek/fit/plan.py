@@ -124,8 +124,8 @@ class Plan:
             heats=heats,
             n_tried=tried,
             n_held=held,
-            n_sampled=max([tried, *stages[:1]]) if races else min(n_rows, policy.RACE_ROWS),
-            n_medoid=policy.RACE_MEDOID_ROWS if n_rows >= policy.RACE_ROWS else policy.MEDOID_ROWS,
+            n_sampled=max([tried, *stages[:1]]) if races else min(n_rows, policy.MEDOID_ROWS),
+            n_medoid=policy.RACE_MEDOID_ROWS if races or n_rows >= policy.MEDOID_ROWS else policy.MEDOID_ROWS,
             stages=stages,
             everything=everything,
         )

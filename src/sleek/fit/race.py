@@ -15,10 +15,8 @@ from sleek.fit.start import Family
 from sleek.fit.trials import Trial, Trials, best_of_each
 
 
-def race(
-    first: Trials, last: Trials, families: Sequence[Family], final: Trials | None
-) -> tuple[Trial, list[Trial]]:
-    """The winner of the heats and of a line search from there, and who qualified for the second heat.
+def race(first: Trials, last: Trials, families: Sequence[Family], final: Trials | None) -> Trial:
+    """The winner of the heats and of a line search from there.
 
     With so many rows that units will be learnt on a multiple of these, the two best of the second heat run a
     `final` on them: what is ahead on few rows need not be on many.
@@ -34,8 +32,8 @@ def race(
         ends = final.side_by_side([(trial.family, trial.step, trial.training.reached) for trial in two])
         here = two[int(ends[1].loss < ends[0].loss)]
     if last.request.penalised:
-        return here, qualified
+        return here
     begin = here.training.reached
     weaker, stronger = last.side_by_side([(here.family, here.step + d, begin) for d in (-1, 1)])
     direction, ahead = (1, stronger) if stronger.loss < here.loss else (-1, weaker)
-    return climb(here, ahead, direction, lambda step: last.run(here.family, step, begin)), qualified
+    return climb(here, ahead, direction, lambda step: last.run(here.family, step, begin))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sleek._runtime.checks import check_magnitude
+from sleek._runtime.memory import keep_freed_memory
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.expansion import Expansion
@@ -82,6 +83,7 @@ def fit(
     standing: Standing | None = None,
 ) -> Fitted:
     """Fit the model that is requested to all rows of `data`, as planned, or go on from where a fit got to."""
+    keep_freed_memory()
     seed = int(rng.integers(2**63))
     raw = Look.at(data, plan, seed, workers)
     check_magnitude(raw.columns.spread(), names)
@@ -164,9 +166,9 @@ def _choose(
         final = (
             Trials(look.sample.smallest(plan.stages[0]), request, report, held) if plan.has_final else None
         )
-        best, qualified = race(rounds[0], last, starts, final)
+        best = race(rounds[0], last, starts, final)
         rounds += [] if final is None else [final]
-        grown = [trial.family.start.parts[0].basis for trial in qualified if trial.family.regrow is not None]
+        grown = [family.start.parts[0].basis for family in starts if family.regrow is not None]
         if grown and not request.sized:
             enough = round(look.columns.weight) // request.effort.rows_per_added_unit
             best = enlarge(last, best, grown[0], min(request.most_units, enough))
