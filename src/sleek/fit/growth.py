@@ -62,8 +62,14 @@ def grow(
     unaware = learnt.training
     if plan.everything:
         report(f"learning the units on all {plan.n_rows} rows")
-        learnt = learn(draw(plan.n_rows), family, trial.penalty, request, report, begin)
+        most = last_iterations(request) if held.outputs.loss.quadratic else None
+        learnt = learn(draw(plan.n_rows), family, trial.penalty, request, report, begin, most=most)
     return replace(learnt, unaware=unaware)
+
+
+def last_iterations(request: Request) -> int | None:
+    """Those of the last training after a race, unless the user has left nothing to choose."""
+    return None if request.settled else policy.LAST
 
 
 def learn(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from sleek.closed_form.penalty import Penalty
 from sleek.fit import policy
-from sleek.fit.growth import Learnt, learn
+from sleek.fit.growth import Learnt, last_iterations, learn
 from sleek.fit.plan import Plan, Request
 from sleek.fit.start import Family
 from sleek.fit.trials import Report
@@ -76,6 +76,8 @@ class Standing:
                 begin,
                 most=most,
             )
+        if self.quadratic:
+            most = last_iterations(request)
         enough = [size for size in plan.stages if size >= self.n_rows]
         size = enough[0] if enough else plan.stages[-1] if plan.stages else plan.n_rows - plan.n_held
         report(f"going on from {family.start} on {size} rows")
