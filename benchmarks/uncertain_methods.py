@@ -156,13 +156,14 @@ def calibration_seconds(model: Any) -> float:
     from sleek.calibration import ClassCalibration, NumberCalibration
     from sleek.calibration.leverage import Leverage
 
-    n, rng, moments = len(model.left_out_rows_), np.random.default_rng(0), model.moments_
+    n, rng = len(model.left_out_rows_), np.random.default_rng(0)
     residuals = np.asarray(model.left_out_residuals_).reshape(n, -1)
     begin = time.perf_counter()
     if hasattr(model, "classes_"):
         codes = rng.integers(len(model.classes_), size=n)
         ClassCalibration.learn(residuals, codes, np.ones(n))
     else:
+        moments = model.moments_
         Phi = rng.multivariate_normal(moments.mean_phi, moments.G / moments.weight, n, check_valid="ignore")
         begin = time.perf_counter()
         leverage = Leverage.of(moments.G, moments.mean_phi, moments.weight, model.C_)
