@@ -13,7 +13,7 @@ import sleek.rows.arrays
 from sleek import Alternating, GaussianRBF, LowRankLSSVC, LowRankLSSVR, VariableProjection
 from sleek.datasets import make_ripley, make_rotated
 from sleek.fit.plan import Plan, Request, stage_limit
-from sleek.fit.policy import EFFORTS, FEWEST_RACE_ROWS, LAST, PAYS, RACE_ROWS
+from sleek.fit.policy import EFFORTS, FEWEST_RACE_ROWS, LAST_ITERATIONS, PAYS, RACE_ROWS
 from sleek.rows.arrays import ArraySource
 
 HEATS = EFFORTS["normal"].heats
@@ -224,6 +224,6 @@ def test_the_last_training_goes_no_further_than_what_was_judged():
     X, y = make_rotated(1500, n_features=8, random_state=0)
     free = {"basis": "gaussian_rbf", "loss": "squared", "random_state": 0}
     trainer = VariableProjection(pull=1e-6, tol=1e-9, max_iter=60)
-    assert LowRankLSSVC(12, trainer=trainer, **free).fit(X, y).n_iter_ == LAST
+    assert LowRankLSSVC(12, trainer=trainer, **free).fit(X, y).n_iter_ == LAST_ITERATIONS
     with pytest.warns(ConvergenceWarning):
         assert LowRankLSSVC(12, trainer=trainer, C=10.0, shape=0.1, **free).fit(X, y).n_iter_ == 60

@@ -35,7 +35,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     ----------
     n_units : int or "auto", default="auto"
         The number of units M, and so the size of the model. "auto" trains 30 (6 to 10 for each of many
-        classes, at most 100, and one for every 5 rows), adds boxes from 1,000 rows on as long as that pays,
+        classes, at most 100, and one for every 5 rows), adds boxes from 700 rows on as long as that pays,
         prunes them, and keeps the smallest size that is as good, down to a linear model without units
         (`path_`).
     basis : {"auto", "gaussian_rbf", "sigmoidal", "box", "linear", "robust_rbf", "simplex"} or Basis
@@ -76,7 +76,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         same kind of rows, with more of them. Features and classes must be the same.
     loss : {"auto", "squared", "logistic"}, default="auto"
         What outputs are: "squared" approaches ±1 in closed form, "logistic" refines that to log-odds, with
-        weights that are learnt together with the units. "auto" refines from 1,000 rows on where rows held
+        weights that are learnt together with the units. "auto" refines from 700 rows on where rows held
         out have no more mistakes by it; with every setting fixed it is the squared loss. `partial_fit`,
         `forget` and `sleek.merge` need "squared", which a first `partial_fit` sees to.
     class_weight : dict, "balanced" or None, default=None

@@ -69,7 +69,7 @@ def grow(
 
 def last_iterations(request: Request) -> int | None:
     """Those of the last training after a race, unless the user has left nothing to choose."""
-    return None if request.settled else policy.LAST
+    return None if request.settled else policy.LAST_ITERATIONS
 
 
 def learn(

@@ -65,7 +65,9 @@ class Standing:
         begin: Reached | None = self.reached
         if not request.fits_units:
             family, begin = replace(family, start=self.reached.expansion), None
-        most = None if self.quadratic else policy.GOING_ON
+        most: int | None = policy.GOING_ON
+        if self.quadratic:
+            most = last_iterations(request) if plan.races else None
         if not plan.races:
             return learn(
                 draw(plan.stages[0] if plan.stages else plan.n_rows),
@@ -76,8 +78,6 @@ class Standing:
                 begin,
                 most=most,
             )
-        if self.quadratic:
-            most = last_iterations(request)
         enough = [size for size in plan.stages if size >= self.n_rows]
         size = enough[0] if enough else plan.stages[-1] if plan.stages else plan.n_rows - plan.n_held
         report(f"going on from {family.start} on {size} rows")
