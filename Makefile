@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RIVALS := .venv-rivals
 
-.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick uncertainty rotated bench bench-dask bench-export bench-tables clean
+.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick uncertainty rotated bench bench-dask bench-export bench-tables pages clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("sleek needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
@@ -36,7 +36,8 @@ $(RIVALS)/.ready: pyproject.toml | $(RIVALS)/bin/python
 demo: $(VENV)/.demo  ## the paper's first experiment on Ripley's data, with a picture
 	$(BIN)/python -m paper.demo
 
-paper: $(VENV)/.demo  ## every table and figure of the paper: under an hour, can be interrupted
+paper: $(VENV)/.dev  ## checks of the comparators, then every table and figure of the paper: under an hour, can be interrupted
+	$(BIN)/python -m pytest -q -n 2 -o addopts="" paper/tests
 	$(BIN)/python -m paper
 
 paper-quick: $(VENV)/.demo  ## the same with a few partitions and boosting rounds: about a minute
@@ -80,6 +81,9 @@ bench-tables: $(VENV)/.dev  ## tables with categories and gaps against HistGradi
 
 bench-export: $(RIVALS)/.ready  ## size and speed of exported models: a minute
 	$(RIVALS)/bin/python -m benchmarks.export
+
+pages: $(VENV)/.dev  ## run the examples of README and docs, and write down what they print
+	$(BIN)/python -m studies.pages README.md docs/cli.md docs/living.md docs/reading.md docs/tables.md
 
 clean:
 	rm -rf $(VENV) $(RIVALS) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -285,9 +285,10 @@ def job_rates(n_features: int, n_rows: int) -> dict[str, Any]:
     from sleek.fit.start import Look
     from sleek.outputs import ClassOutputs, Labels
     from sleek.rows.arrays import ArrayRows
-    from sleek.rows.dask.learning import has_gaps
-    from sleek.rows.dask.parts import Loaded, Reading, prepared
+    from sleek.rows.dask.parts import Loaded, Reading, columns_in, read_part
+    from sleek.rows.raw import RawBlock
     from sleek.rows.rows import Run
+    from sleek.rows.table_rows import Look as TableLook
 
     X, y = in_memory(n_rows, n_features)
     fit, model = timed(lambda: model_of(2).fit(X, y))
@@ -299,6 +300,7 @@ def job_rates(n_features: int, n_rows: int) -> dict[str, Any]:
 
     plan = Plan.of(n_rows, n_features, request_of(model, n_features))
     part = Loaded(X[:PART], y[:PART], None)
+    columns = RawBlock(columns_in(part.X, None), y[:PART])
     expansion = model.model_.expansion
 
     def best(function: Callable[[], Any]) -> float:
@@ -307,8 +309,8 @@ def job_rates(n_features: int, n_rows: int) -> dict[str, Any]:
     return {
         "fit": fit,
         "units": model.model_.n_units,
-        "gaps": best(lambda: has_gaps(part, 0, 0, 0)) / PART,
-        "keep": best(lambda: prepared(part, Reading("labels", n_features), 0, 0, 0)) / PART,
+        "gaps": best(lambda: TableLook.of((), False, columns)) / PART,
+        "keep": best(lambda: read_part(part, Reading("labels", n_features), 0, 0, 0)) / PART,
         "targets": best(lambda: rows.survey(ClassOutputs, Run())) / n_rows,
         "look": best(lambda: Look.at(source, plan, 0, Run().workers)) / n_rows,
         "solve": best(lambda: unit_moments(source, expansion)) / n_rows,

@@ -28,7 +28,7 @@ import numpy as np
 from sklearn.datasets import make_friedman1
 
 import sleek
-from sleek import LowRankLSSVC, LowRankLSSVR, Problem, VariableProjection
+from sleek import Limit, LowRankLSSVC, LowRankLSSVR, Problem, VariableProjection
 from sleek._runtime.sums import Sum, total
 from sleek._runtime.types import FloatArray
 from sleek.datasets import make_ripley
@@ -85,7 +85,8 @@ def everyones_units(fitted: Any, sites: Sequence[Rows], rounds: int) -> tuple[sl
         for X, y in sites
     ]
     source = Sites(scaled)
-    problem = Problem(source, standing.family.start, standing.penalty, standing.reached, max_iter=rounds)
+    limit = Limit(rounds, rounds)
+    problem = Problem(source, standing.start, standing.penalty, standing.reached, limit)
     training = VariableProjection().train(problem)
     units = training.expansion.unscale(standing.scaling)
     return everyones_sums(replace(model, expansion=units, memory=None), sites), source

@@ -21,7 +21,7 @@ import numpy as np
 from sleek import LowRankLSSVC, LowRankLSSVR
 from sleek._runtime.types import FloatArray
 from sleek.datasets import make_ripley
-from sleek.model.new_rows import known_targets
+from sleek.model.living import add, batch_of
 from studies.catalogue import Catalogue
 
 PAGE = Path("docs/benchmarks/living.md")
@@ -144,8 +144,8 @@ def _streamed(model: Any, X: FloatArray, y: Any) -> tuple[Any, int | None]:
     """What drift says in the end, and the row of the alarm."""
     for start in range(0, len(X), 10):
         rows = slice(start, start + 10)
-        targets = known_targets(model.outputs, y[rows], len(X[rows]))
-        model = model.with_rows(model.brought(X[rows], targets, None, 1.0, 1))
+        targets = model.outputs.read_targets(y[rows], len(X[rows]))
+        model = add(model, batch_of(model, X[rows], targets, None, 1.0, 1))
         if model.memory.drift.alarm:
             return model.memory.drift, start + 10
     return model.memory.drift, None

@@ -165,9 +165,10 @@ def calibration_seconds(model: Any) -> float:
     else:
         moments = model.moments_
         Phi = rng.multivariate_normal(moments.mean_phi, moments.G / moments.weight, n, check_valid="ignore")
+        X = rng.normal(size=(n, model.n_features_in_))
         begin = time.perf_counter()
         leverage = Leverage.of(moments.G, moments.mean_phi, moments.weight, model.C_)
-        NumberCalibration.learn(residuals, Phi, model.model_.theta, np.ones(n), leverage)
+        NumberCalibration.learn(residuals, Phi, model.model_.theta, np.ones(n), X, leverage)
     return time.perf_counter() - begin
 
 

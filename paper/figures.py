@@ -11,7 +11,7 @@ import numpy as np
 from paper.methods import TABLE_1_METHODS, Method
 from paper.settings import TITLES
 from sleek import LSSVC, LowRankLSSVC
-from sleek.report.plots import plot_decision
+from sleek.report.decision_plots import plot_decision
 from studies.problems import Problem
 from studies.store import Record
 

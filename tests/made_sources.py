@@ -8,9 +8,11 @@ from sleek.rows.arrays import array_source
 from sleek.rows.sample import Sample
 
 
-def class_source(X, y, s=None, **options):
-    """Rows with class labels."""
-    return array_source(X, Labels.of(np.asarray(y)), s, outputs=ClassOutputs(np.unique(y)), **options)
+def class_source(X, y, s=None, counts=False, **options):
+    """Rows with class labels; `counts` of them are known, as they are in a fit, or not."""
+    labels, found = np.unique(y, return_counts=True)
+    outputs = ClassOutputs(labels, class_counts=found if counts else None)
+    return array_source(X, Labels.of(np.asarray(y)), s, outputs=outputs, **options)
 
 
 def number_source(X, Y, s=None, **options):

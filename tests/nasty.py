@@ -113,7 +113,7 @@ def equal_rows(rng):
 @table
 def duplicated_rows(rng):
     X, y = plain(rng, 12)
-    return Table(np.tile(X, (5, 1)), np.tile(y > 1, 5))
+    return Table(np.tile(X, (5, 1)), np.tile(y > 1, 5), warns="Rows stand in the table 5 times each")
 
 
 @table
@@ -238,7 +238,7 @@ def targets_on_many_scales(rng):
 @table
 def one_target_that_differs(rng):
     X, _ = plain(rng)
-    return Table(X, np.where(np.arange(60) == 13, 1.0, 0.0), warns="Row 13 of .*, 1, makes up")
+    return Table(X, np.where(np.arange(60) == 13, 1.0, 0.0), warns="(Row 13|Line 15) of .*, 1, makes up")
 
 
 @table

@@ -15,12 +15,12 @@ from sleek.bases import known_bases
 from sleek.bases.box import Box, from_sides, rule, sides
 from sleek.datasets import make_ripley
 from sleek.export import to_c, to_onnx, to_python, to_sql
-from sleek.kernels import boxes_compiled, reference
+from sleek.kernels import compiled, reference
 from sleek.rows.scaling import Scaling
-from sleek.testing.basis import BasisContract
+from sleek.testing import BasisContract
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 3e-5}
-IMPLEMENTATIONS = pytest.mark.parametrize("module", [reference, boxes_compiled])
+IMPLEMENTATIONS = pytest.mark.parametrize("module", [reference, compiled])
 PRECISIONS = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 sizes = st.tuples(st.integers(1, 300), st.integers(1, 7), st.integers(1, 70))
 
@@ -73,8 +73,8 @@ def test_compiled_loops_take_slices_and_other_orders(dtype):
     for rows in (np.asfortranarray(X), X[::2], X[:, ::-1][:, ::-1]):
         Z, gradients = brute_force(rows, *boxes, dZ[: len(rows)])
         weights = np.asfortranarray(dZ[: len(rows)])
-        assert_close(boxes_compiled.box_distance(rows, *boxes), Z, TOLERANCE[dtype])
-        for one, other in zip(boxes_compiled.box_distance_vjp(rows, *boxes, weights), gradients, strict=True):
+        assert_close(compiled.box_distance(rows, *boxes), Z, TOLERANCE[dtype])
+        for one, other in zip(compiled.box_distance_vjp(rows, *boxes, weights), gradients, strict=True):
             assert_close(one, other, TOLERANCE[dtype])
 
 

@@ -76,6 +76,16 @@ def test_the_file_itself_is_updated_once_and_forgets(folder, tmp_path):
     assert sleek.load(model).memory.n_rows == 500
 
 
+@pytest.mark.parametrize("target", ["rent", "kind"])
+def test_the_rows_of_the_fit_are_known(folder, tmp_path, target):
+    flats(300, 0).sample(frac=1.0, random_state=1).to_csv(tmp_path / "shuffled.csv", index=False)
+    for path in (folder / "first.csv", tmp_path / "shuffled.csv"):
+        said = run("update", folder / f"{target}.json", path, "-o", tmp_path / "m.json", code=2).stderr
+        assert "came into this model before" in " ".join(said.split())
+    run("update", folder / f"{target}.json", folder / "first.csv", "--again", "-o", tmp_path / "m.json")
+    assert sleek.load(tmp_path / "m.json").memory.n_rows == 600
+
+
 def test_weights_and_fading(folder, tmp_path):
     out, more = tmp_path / "m.json", pd.read_csv(folder / "more.csv")
     run("update", folder / "rent.json", folder / "more.csv", "--weight", "w", "-o", out)

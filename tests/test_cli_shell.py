@@ -3,6 +3,7 @@
 import gzip
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import sleek
 from sleek.cli.commands import app
 from sleek.datasets import make_ripley
 
-GOOD = "a,b,y\n" + "".join(f"{row % 7},{row % 5},{row % 2}\n" for row in range(40))
+GOOD = "a,b,y\n" + "".join(f"{row % 7},{row % 5},{int(row % 7 > 3)}\n" for row in range(40))
 FIT = ("-t", "y", "--units", "2", "--basis", "simplex", "--jobs", "1")
 
 
@@ -52,7 +53,7 @@ def test_terminals_that_know_no_greek(folder):
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
     done = shell("show", folder / "m.json", env=environment)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "+ ? weight ? unit" in done.stdout
+    assert re.search(r"expected error \S+ % \? ", done.stdout)
 
 
 def test_a_pipe(folder):
@@ -249,8 +250,8 @@ def test_an_interrupt_is_remembered(at_work):
     """Where a library swallows it, the command goes no further all the same."""
     code = """if True:
         import os, signal, sys
-        from sleek.cli.interrupts import interrupts
-        from sleek.cli.errors import guarded
+        from sleek.cli.signals import interrupts
+        from sleek.cli.exits import guarded
         from pathlib import Path
         from sleek.cli.output import write_bytes
 
@@ -280,7 +281,7 @@ def test_what_is_written_is_done(tmp_path):
     code = """if True:
         import os, signal, sys
         from pathlib import Path
-        from sleek.cli.interrupts import interrupts
+        from sleek.cli.signals import interrupts
         from sleek.cli.output import write_bytes
 
         interrupts.listen()

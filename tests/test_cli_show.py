@@ -16,20 +16,17 @@ from sleek import (
     Expansion,
     GaussianRBF,
     KernelModel,
+    LowRankLSSVC,
     LowRankLSSVR,
     NumberOutputs,
     Part,
     RobustRBF,
-    Sigmoidal,
-    Simplex,
     Units,
 )
 from sleek.bases.box import from_sides
 from sleek.cli.commands import app
-from sleek.cli.explaining import show_explanation
 from sleek.cli.show import show_model
 from sleek.model.facts import ExpectedError, Facts
-from sleek.report.units import View, columns_of, half_distance
 from sleek.tables.columns import CategoryColumn, DateColumn, LevelColumn, NumberColumn
 from sleek.tables.inputs import Inputs
 
@@ -70,18 +67,10 @@ def model_of(*parts, theta=((2.0,), (-1.5,)), b=(0.25,), classes=None, facts=Tru
     )
 
 
-def cells(model, name):
-    """What the units of the only part say about a column."""
-    (part,) = model.parts
-    columns = columns_of(part.basis, part.units, View.of(model))
-    return next(column.cells for column in columns if column.heading == name)
-
-
 GAUSSIAN = {
     "centers": [[30, 0.9, 0.1, 0.0], [55, 0.5, 0.5, 0.5]],
     "shapes": [[0.01, 3, 3, 3], [0, 1e-3, 1e-3, 1e-3]],
 }
-SIGMOIDAL = {"slopes": [[0.2, 1.0, 0.0, -1.0], [1e-4, 0.0, 0.01, 0.0]], "offsets": [-6.0, 0.5]}
 
 
 def printed(model, width=80, **options):
@@ -90,64 +79,46 @@ def printed(model, width=80, **options):
     return stream.getvalue()
 
 
-@pytest.mark.parametrize("basis", [GaussianRBF(), RobustRBF(), Simplex()], ids=lambda basis: basis.name)
+@pytest.mark.parametrize("basis", [GaussianRBF(), RobustRBF()], ids=lambda basis: basis.name)
 def test_a_unit_is_half_as_strong_at_its_width(basis):
     units = {"centers": np.array([[30.0, 0, 0, 0]]), "shapes": np.array([[0.03, 0, 0, 0]])}
-    (cell,) = cells(model_of((basis, units), theta=[[1.0]]), "age")
-    center, width = map(float, cell.split(" ± "))
-    exact = (half_distance(basis) / 0.03) ** (1 / basis.power)
-    assert (center, width) == (30.0, pytest.approx(exact, rel=5e-3))
-    at_half = np.array([[30.0 + exact, 0, 0, 0]])
-    np.testing.assert_allclose(basis.features(at_half, Units(units)), 0.5, rtol=1e-9)
+    text = model_of((basis, units), theta=[[1.0]]).in_words(everything=True)
+    center, width = map(float, re.search(r"age near (\S+) ± (\S+)", text).groups())
+    assert center == 30.0
+    at_half = np.array([[30.0 + width, 0, 0, 0]])
+    np.testing.assert_allclose(basis.features(at_half, Units(units)), 0.5, rtol=1e-12)
 
 
-def test_cells_of_distances():
-    model = model_of((GaussianRBF(), GAUSSIAN))
-    assert cells(model, "age") == ["30 ± 8.33", "·"]
-    assert cells(model, "colour") == ["blue", "·"]
-
-
-def test_levels_are_those_at_which_the_unit_is_strong():
-    basis, units = GaussianRBF(), {"centers": [[0, 0.7, 0.6, -0.5]], "shapes": [[0, 1, 1, 1]]}
-    model = model_of((basis, units), theta=[[1.0]])
-    values = model.features(np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]))[:, 0]
-    assert (values / values.max() >= 0.5).tolist() == [True, True, False]
-    assert cells(model, "colour") == ["not red"]
-
-
-def test_cells_of_slopes():
-    model = model_of((Sigmoidal(), SIGMOIDAL))
-    assert cells(model, "age") == ["+0.2", "·"]
-    assert cells(model, "colour") == ["blue > red 2", "·"]
-    text = printed(model)
-    assert re.search(r"offsets +colour +age", text)
-    assert "unit = tanh(z), z = offsets + Σ slopes·x; slopes in the columns" in " ".join(text.split())
-
-
-def test_the_whole_table():
-    lines = [line.rstrip() for line in printed(model_of((GaussianRBF(), GAUSSIAN))).splitlines()]
-    assert lines[0] == "2 gaussian_rbf units: price = 0.25 + Σ weight · unit"
+def test_the_whole_text():
+    lines = printed(model_of((GaussianRBF(), GAUSSIAN)), 120).splitlines()
+    assert lines[0] == "price is a number, from age and colour: 2 gaussian_rbf units, learnt from 100 rows"
     assert lines[1] == "expected error RMSE 0.4 ± 0.025, R² 0.960 (refitted folds)"
-    assert lines[3].split() == ["unit", "weight", "colour", "age"]
-    assert lines[4].split() == ["0", "+2", "blue", "30", "±", "8.33"]
-    assert lines[5].split() == ["1", "-1.5", "·", "·"]
+    assert lines[3].startswith("Its file was written by an older version of sleek")
+    assert lines[6:10] == [
+        "price is the sum of these lines:",
+        "  +0.25",
+        "  +1.88 where age near 30 ± 8.33 and colour blue",
+        "  -1.5 everywhere",
+    ]
 
 
 def test_heads_of_classifiers():
     two = model_of((GaussianRBF(), GAUSSIAN), classes=["no", "yes"])
-    assert "price is yes where 0.25 + Σ weight · unit > 0, else no" in printed(two, 120)
+    assert "price is yes where the sum of these lines > 0, else no" in printed(two, 120)
     theta = [[1.0, -2.0, 0.5], [0.1, 0.2, -0.3]]
     three = model_of((GaussianRBF(), GAUSSIAN), theta=theta, b=[0.1, 0.2, 0.3], classes=["a", "b", "c"])
     text = printed(three, 120)
-    assert "the class with the largest b + Σ weight · unit; b: a +0.1, b +0.2, c +0.3" in text
-    assert re.search(r"0 +a \+1 +b -2 ", text)
-    assert re.search(r"1 +b \+0.2 +c -0.3 ", text)
+    assert "price is a, b or c, from age and colour" in text
+    assert (
+        "price is the class for which the sum of these lines is largest:\n  a +0.1, b +0.2, c +0.3\n" in text
+    )
+    assert re.search(r"a \+0\.942, b -1\.88, c \+0\.471: where age near 30", text)
 
 
-def test_on_narrow_screens_columns_go_on_below():
-    lines = printed(model_of((GaussianRBF(), GAUSSIAN)), 30).splitlines()
-    heads = [line.split() for line in lines if line.startswith("unit")]
-    assert heads[:2] == [["unit", "weight", "colour"], ["unit", "age"]]
+def test_on_narrow_screens_lines_go_on_below():
+    text = printed(model_of((GaussianRBF(), GAUSSIAN)), 30)
+    assert max(len(line) for line in text.splitlines() if "in_words" not in line) <= 30
+    assert "age near 30 ± 8.33 and colour blue" in " ".join(text.split())
 
 
 def plain_model(names, facts=None):
@@ -167,26 +138,18 @@ def plain_model(names, facts=None):
     )
 
 
-def test_columns_of_little_influence_are_shown_on_request():
-    names = [f"column_{number}" for number in range(9)]
-    none, ones = np.zeros(9), np.ones(9)
-    facts = Facts(10, none, ones, ones, np.arange(9.0), np.ones(1), ExpectedError(1.0, 0.1, "leave-one-out"))
-    model = plain_model(names, facts)
-    head, rest = printed(model, 80).split("centre")
-    shown = re.findall(r"column_\d", head)
-    assert shown == names[::-1][: len(shown)]
-    assert 4 <= len(shown) < 9
-    assert "not shown without --all: " + ", ".join(names[::-1][len(shown) :]) in " ".join(rest.split())
-    table, influences = printed(model, 80, everything=True).rsplit("influence:", 1)
-    assert re.findall(r"column_\d", table) == re.findall(r"column_\d", influences) == names[::-1]
+def test_many_columns_are_counted():
+    text = printed(plain_model([f"column_{number}" for number in range(9)]))
+    assert "from column_0, column_1, column_2, column_3, column_4, column_5 and 3 more columns" in " ".join(
+        text.split()
+    )
 
 
-def test_without_facts_columns_are_in_their_own_order():
+def test_without_facts_there_is_the_model_itself():
     text = printed(model_of((GaussianRBF(), GAUSSIAN), facts=False, target=None))
-    assert re.search(r"unit +weight +age +colour", text)
-    assert "influence" not in text
     assert "expected" not in text
-    assert text.startswith("2 gaussian_rbf units: y = ")
+    assert text.startswith("y is a number")
+    assert "y is the sum of these lines" in text
 
 
 BOXES = from_sides(
@@ -198,24 +161,20 @@ BOXES = from_sides(
 
 
 def test_boxes_are_rules():
-    lines = [line.rstrip() for line in printed(model_of((Box(), BOXES)), 120).splitlines()]
-    assert lines[3].split() == ["unit", "weight", "where"]
-    assert lines[4] == "0     +2      colour: blue, age from 30 ± 1 to 50 ± 7"
-    assert lines[5] == "1     -1.5    everywhere"  # its sides are beyond the data
+    text = printed(model_of((Box(), BOXES)), 120)
+    assert "  +2 where age from 30 ± 1.39 to 50 ± 6.93 and colour blue" in text
+    assert "  -1.5 everywhere" in text  # its sides are beyond the data
     without = printed(model_of((Box(), BOXES), facts=False), 120)
     assert "age from 30" in without
     assert "age below 90" in without
 
 
-def test_every_part_has_a_table_and_units_count_through():
+def test_units_of_all_parts_stand_together_the_heaviest_first():
     theta = [[2.0], [-1.5], [0.5], [3.0]]
     model = model_of((Box(), BOXES), (GaussianRBF(), GAUSSIAN), theta=theta)
     text = printed(model, 120)
-    assert text.startswith("2 box units + 2 gaussian_rbf units: price = 0.25 + Σ weight · unit\n")
-    boxes, bumps = text.split("\n2 gaussian_rbf units\n")
-    assert re.findall(r"^(\d) +([+-]\S+) ", boxes, flags=re.MULTILINE) == [("0", "+2"), ("1", "-1.5")]
-    assert re.findall(r"^(\d) +([+-]\S+) ", bumps, flags=re.MULTILINE) == [("3", "+3"), ("2", "+0.5")]
-    assert text.count("levels: ") == 1
+    assert text.startswith("price is a number, from age and colour: 2 box units + 2 gaussian_rbf units")
+    assert re.findall(r"^  ([+-]\S+) ", text, flags=re.MULTILINE) == ["+3", "+2", "-1.5", "+0.471"]
 
 
 def test_names_cannot_speak_to_the_terminal():
@@ -255,32 +214,78 @@ def test_json_holds_all_numbers(saved):
 
 
 def test_a_row_of_a_file_is_the_same_as_its_values(saved):
-    by_file = run("show", saved / "m.json", "--explain", f"{saved / 'data.csv'}:2")
-    assert by_file == run("show", saved / "m.json", "--row", "age=31,colour=blue")
-    assert run("show", saved / "m.json", "--explain", f"{saved / 'data.csv'}:3") == run(
-        "show", saved / "m.json", "--row", ""
+    by_file = run("explain", saved / "m.json", f"{saved / 'data.csv'}:2")
+    assert by_file == run("explain", saved / "m.json", "--row", "age=31,colour=blue")
+    assert run("explain", saved / "m.json", f"{saved / 'data.csv'}:3") == run(
+        "explain", saved / "m.json", "--row", ""
     )
 
 
 def test_an_explanation_adds_up(saved):
     model = model_of((GaussianRBF(), GAUSSIAN))
     x = INPUTS.transform({"age": [31], "colour": ["blue"]})
-    found = json.loads(run("show", saved / "m.json", "--row", "age=31,colour=blue", "--json"))
+    found = json.loads(run("explain", saved / "m.json", "--row", "age=31,colour=blue", "--json"))
     assert found["prediction"] == pytest.approx(model.predict(x)[0])
     assert np.sum(found["contributions"]) + found["b"][0] == pytest.approx(found["prediction"])
     assert found["features"] == {"age": 31, "colour=blue": 1, "colour=green": 0, "colour=red": 0}
-    text = run("show", saved / "m.json", "--row", "age=31,colour=blue")
-    red = model.predict(INPUTS.transform({"age": [31], "colour": ["red"]}))[0] - model.predict(x)[0]
-    assert re.search(rf"colour +blue .*red {red:.3g}", text)
+    assert found["effects"] is None  # it does not know how columns are distributed
+    text = run("explain", saved / "m.json", "--row", "age=31,colour=blue")
     slope = (model.predict(x + np.array([[1e-6, 0, 0, 0]])) - model.predict(x))[0] / 1e-6
-    assert re.search(rf"age +31 +{slope:.3g} per unit", text)
+    assert re.search(rf"age +31 +{slope:.3g}", text)
     assert re.search(rf"sum +\+{found['prediction']:.3g}", text)
 
 
 def test_of_several_classes_winner_and_runner_up_are_explained(saved):
-    text = run("show", saved / "three.json", "--row", "age=31,colour=blue")
+    text = run("explain", saved / "three.json", "--row", "age=31,colour=blue")
     assert text.startswith("prediction: a\n")
     assert re.search(r"value +for a +for c", text)
+
+
+def test_one_row_is_named_in_one_way(saved):
+    for arguments in ([], [f"{saved / 'data.csv'}:2", "--row", "age=31"]):
+        result = CliRunner().invoke(app, ["explain", str(saved / "m.json"), *arguments])
+        assert result.exit_code == 2
+        assert "Name one row" in " ".join(result.stderr.split())
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A classifier that knows the distributions of its columns, and its rows."""
+    rng = np.random.default_rng(0)
+    table = {
+        "age": rng.integers(18, 80, 300).astype(float),
+        "colour": rng.choice(["blue", "green", "red"], 300).tolist(),
+        "noise": rng.normal(size=300),
+    }
+    labels = np.where(table["age"] + 20 * (np.array(table["colour"]) == "red") > 55, "yes", "no")
+    path = tmp_path_factory.mktemp("explain") / "m.json"
+    model = LowRankLSSVC(8, basis="gaussian_rbf", C=100.0, random_state=0).fit(table, labels).model_
+    model.save(path, metadata={"target": "bought"})
+    return path, model, table
+
+
+def test_effects_lead_an_explanation_and_add_up(fitted):
+    path, model, _ = fitted
+    row = {"age": 60.0, "colour": "red", "noise": 0.0}
+    found = json.loads(run("explain", path, "--row", "age=60,colour=red,noise=0", "--json"))
+    total = np.array(found["effects"]["mean"]) + np.sum(
+        [e["effect"] for e in found["effects"]["values"]], axis=0
+    )
+    np.testing.assert_allclose(total, model.explain(row).outputs[0], atol=1e-9)
+    assert found["effects"]["in_words"]["age"] == "age 60"
+    assert found["reasons"][0]["column"] == "age"
+    assert found["probabilities"]["yes"] > 0.5
+    assert found["familiar"]["unusual"] == []
+    text = run("explain", path, "--row", "age=60,colour=red,noise=0")
+    assert re.match(
+        r"prediction: yes \(probability \d+\.\d %\)\nbought is yes where the sum > 0, else no\n", text
+    )
+    assert re.search(r"on average +[+-]\S+ *\n", text)
+    assert re.search(r"age 60 +\+\S+ +█+", text)
+    assert "most of all because of: age 60" in text
+    assert "the smallest change: no instead of yes if " in " ".join(text.split())
+    assert "by units" not in text
+    assert "by units" in run("explain", path, "--row", "age=60,colour=red,noise=0", "--all")
 
 
 def test_more_units_than_fit_are_summed_up(tmp_path):
@@ -288,7 +293,7 @@ def test_more_units_than_fit_are_summed_up(tmp_path):
     X = rng.normal(size=(60, 2))
     model = LowRankLSSVR(20, basis="gaussian_rbf", C=1.0, random_state=0).fit(X, X[:, 0]).model_
     model.save(tmp_path / "m.json")
-    text = run("show", tmp_path / "m.json", "--row", "x0=1,x1=0")
+    text = run("explain", tmp_path / "m.json", "--row", "x0=1,x1=0", "--all")
     numbers = [
         float(line.split()[-1 if "█" not in line else -2])
         for line in text.splitlines()
@@ -300,14 +305,13 @@ def test_more_units_than_fit_are_summed_up(tmp_path):
     assert sum(numbers) + more + b == pytest.approx(model.predict([[1, 0]])[0], abs=0.02)
 
 
-def test_a_linear_model_is_one_equation(tmp_path):
+def test_a_linear_model_is_a_slope_for_each_column():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 2))
+    X = rng.normal(size=(80, 2)).round(2)
     frame = {"age": X[:, 0], "pay": X[:, 1]}
-    model = LowRankLSSVR(basis="linear", C=1e6).fit(frame, 3.0 + 2.0 * X[:, 0] - 0.5 * X[:, 1]).model_
-    text = Console(file=io.StringIO(), width=200)
-    show_model(model, text)
-    assert text.file.getvalue().splitlines()[0] == "a linear model: y = 3 + 2·age - 0.5·pay"
+    model = LowRankLSSVR(basis="linear", C=1e12).fit(frame, 3.0 + 2.0 * X[:, 0] - 0.5 * X[:, 1]).model_
+    text = printed(model, 200)
+    assert re.search(r"y is the sum of these lines:\n  \+3\n  age: \+2 for each\n  pay: -0.5 for each", text)
 
 
 def test_gaps_dates_and_learnt_levels_are_shown_in_their_own_words():
@@ -340,17 +344,9 @@ def test_gaps_dates_and_learnt_levels_are_shown_in_their_own_words():
         inputs=inputs,
         facts=facts,
     )
-    text = " ".join(printed(model, width=200).split())
-    assert "age below 30" in text
-    assert "age is missing: no" in text
-    assert "built below 1994-08-23 ± 700 days" in text
-    assert "built above 1989-03-02 ± 700 days" in text
-    assert "zip: 10115" in text
-    assert "influence: age 60 %, built 30 %, zip 10 %" in text
-    row = {"age": [None], "built": ["1990-01-01"], "zip": ["80331"]}
-    stream = io.StringIO()
-    show_explanation(model, model.explain(row), Console(width=200, file=stream))
-    text = " ".join(stream.getvalue().split())
-    assert re.search(r"age is missing yes no [+-]", text)
-    assert re.search(r"built 1990-01-01 \S+ per day", text)
-    assert re.search(r"zip 80331 10115 \+", text)
+    text = " ".join(model.in_words(width=400, everything=True).split())
+    assert "age below 30 ± 0.693147180559945" in text
+    assert "age known (missing ×0.00673794699908547)" in text
+    assert "built below 1994-08-23 ± 693.147180559945 days" in text
+    assert "built above 1989-03-02 ± 693.147180559945 days" in text
+    assert re.search(r"zip 10115 \(\(missing\) ×0\.\d+, \(another\) ×0\.\d+, 80331 ×0\.\d+\)", text)

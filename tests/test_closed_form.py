@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import solve
-from sleek.kernels.columns import ColumnMoments
+from sleek.kernels.column_statistics import ColumnMoments
 
 
 def dense_system(Phi, t, C, s):

@@ -6,8 +6,9 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from functools import partial
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from pathlib import Path
 
 import dask
@@ -25,6 +26,7 @@ from sleek.outputs import NumberOutputs
 from sleek.rows.arrays import ArrayRows
 from sleek.rows.rows import Run
 from sleek.tables import rules
+from sleek.tables.columns import NumberColumn
 from sleek.testing.source_tools import same, sums
 
 N = 9000
@@ -385,7 +387,7 @@ def test_predictions_are_lazy_with_the_chunks_of_the_rows():
     assert np.isnan(found.shape[0])
     assert found.dtype == np.float64
     expected = named.predict(pd.DataFrame(X, columns=list("abc"))[list("cab")])
-    np.testing.assert_allclose(found.compute(), expected, rtol=1e-12)
+    np.testing.assert_allclose(found.compute(), expected, rtol=1e-11, atol=1e-13)
     assert frame.assign(p=found).compute()["p"].tolist() == found.compute().tolist()
     with pytest.raises(ValueError, match="no feature 'c', which the model was fitted to"):
         named.predict(frame[["a", "b"]])
@@ -438,3 +440,34 @@ def test_dask_is_imported_only_when_asked_for():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("set()\n", "")
+
+
+OBJECTS = {
+    "numbers": [1, 2, 3, 1] * 5,
+    "truth values": [True, False] * 10,
+    "words": list("abcd") * 5,
+    "dates": list(pd.date_range("2020-01-01", periods=20)),
+    "nothing": [None] * 20,
+}
+
+
+@pytest.mark.parametrize("few", [20_000, 10], ids=["few rows", "many rows"])
+@pytest.mark.parametrize(("one", "two"), list(combinations_with_replacement(OBJECTS, 2)))
+def test_partitions_of_different_objects_are_read_as_one_frame_or_refused(monkeypatch, one, two, few):
+    monkeypatch.setattr(rules, "SORTED_ROWS", few)
+    x = np.random.default_rng(0).normal(size=40)
+    values = pd.Series([*OBJECTS[one], *OBJECTS[two]], dtype=object)
+    frame = pd.DataFrame({"c": values, "x": x, "y": x + np.arange(40) % 4})
+    with dask.config.set({"dataframe.convert-string": False}):
+        parts = [dd.from_pandas(frame[:20], npartitions=1), dd.from_pandas(frame[20:], npartitions=1)]
+        ways = [(frame[["c", "x"]], frame["y"]), (DaskRows(dd.concat(parts), target="y"),)]
+        said = []
+        for way in ways:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    inputs = LowRankLSSVR(basis="linear").fit(*way).model_.inputs
+                    said.append([NumberColumn] * 2 if inputs is None else [type(c) for c in inputs.columns])
+                except ValueError as error:
+                    said.append(re.sub(r"one kind of values.*|either numbers or text.*", "…", str(error)))
+    assert said[0] == said[1]

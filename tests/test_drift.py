@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sleek import LowRankLSSVC, LowRankLSSVR
 from sleek.datasets import make_ripley
@@ -37,6 +39,28 @@ def test_wealth_is_that_of_bets_begun_at_every_row():
     assert by_rows == found[-1] or by_rows.stakes == pytest.approx(found[-1].stakes)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 700),
+    scale=st.sampled_from([0.01, 0.3, 1.0, 5.0, 1e6]),
+    before=st.integers(0, 300),
+    limit=st.sampled_from([0.3, 1e-6]),
+)
+def test_many_rows_at_once_are_those_rows_one_by_one(seed, n, scale, before, limit):
+    rng = np.random.default_rng(seed)
+    drift = Drift(promised=0.2, limit=limit, most=OUTLIER * 0.3)
+    drift = drift.after(rng.exponential(0.3, size=before))
+    errors = rng.exponential(scale, size=n)
+    slow = drift
+    for error in errors:
+        slow = slow.after(np.array([error]))
+    fast = drift.after(errors)
+    assert (fast.n_rows, fast.alarm) == (slow.n_rows, slow.alarm)
+    np.testing.assert_allclose(fast.stakes, slow.stakes, rtol=1e-11)
+    assert (fast.kept, fast.peak, fast.total) == pytest.approx((slow.kept, slow.peak, slow.total), rel=1e-11)
+
+
 def at_the_limit(rng, kind, mean, size):
     if kind == "mistakes":
         return (rng.random(size) < mean).astype(float)
@@ -60,7 +84,7 @@ def test_with_a_promise_by_few_rows_too(kind, mean):
     rng, alarms = np.random.default_rng(1), 0
     unit = 1.0 if kind == "mistakes" else None
     for _ in range(200):
-        drift = Drift.promised_by(at_the_limit(rng, kind, mean, 200), np.ones(200), unit)
+        drift = Drift.of_errors(at_the_limit(rng, kind, mean, 200), np.ones(200), unit)
         alarms += drift.after(at_the_limit(rng, kind, mean, 1500)).alarm
     assert alarms <= 6
 
@@ -70,7 +94,7 @@ def test_with_a_promise_by_few_rows_too(kind, mean):
 def test_errors_that_double_are_found_soon_even_late(kind, quiet):
     rng, delays = np.random.default_rng(2), []
     for _ in range(20):
-        drift = Drift.promised_by(
+        drift = Drift.of_errors(
             at_the_limit(rng, kind, 0.1, 500), np.ones(500), 1.0 if kind == "mistakes" else None
         )
         drift = drift.after(at_the_limit(rng, kind, 0.1, quiet))
@@ -81,18 +105,16 @@ def test_errors_that_double_are_found_soon_even_late(kind, quiet):
 
 
 def test_no_error_at_all_is_a_promise_too():
-    drift = Drift.promised_by(np.zeros(300), np.ones(300), 1.0)
+    drift = Drift.of_errors(np.zeros(300), np.ones(300), 1.0)
     assert 0.005 < drift.limit < 0.02
     assert not drift.after(np.array([1.0])).alarm  # one mistake is none
     assert drift.after(np.ones(5)).alarm
-    assert (
-        Drift.promised_by(np.zeros(300), np.ones(300), None) is None
-    )  # everything exact: nothing to compare
-    assert Drift.promised_by(np.full(3, np.nan), np.ones(3), 1.0) is None
+    assert Drift.of_errors(np.zeros(300), np.ones(300), None) is None  # everything exact: nothing to compare
+    assert Drift.of_errors(np.full(3, np.nan), np.ones(3), 1.0) is None
 
 
 def test_one_absurd_target_is_no_drift():
-    drift = Drift.promised_by(np.random.default_rng(0).exponential(size=300), np.ones(300), None)
+    drift = Drift.of_errors(np.random.default_rng(0).exponential(size=300), np.ones(300), None)
     assert not drift.after(np.array([1e300])).alarm
     assert drift.after(np.full(10, 1e300)).alarm
     assert np.isfinite(drift.after(np.full(10**4, 1e6)).stakes).all()

@@ -1,9 +1,7 @@
 """What holds for every exporter: files by their ending, and models that cannot be said."""
 
-import re
 import sys
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +10,10 @@ import zoo
 import sleek
 from sleek import GaussianRBF, NumberOutputs, Parameter, RobustRBF, Units
 from sleek.bases.formula import Formula, exp, maximum, names
-from sleek.export import register_skl2onnx, to_c, to_onnx, to_python, to_sql
+from sleek.export import register_skl2onnx, to_c, to_javascript, to_onnx, to_python, to_sql
 
-EXPORTERS = (to_c, to_onnx, to_python, to_sql)
+EXPORTERS = (to_c, to_javascript, to_onnx, to_python, to_sql)
+TEXTS = {".h": to_c, ".mjs": to_javascript, ".py": to_python, ".sql": to_sql}
 
 
 @pytest.mark.parametrize("to", EXPORTERS)
@@ -132,11 +131,11 @@ def test_numbers_of_a_basis_may_be_called_like_those_of_the_program():
 
 def test_the_title_names_all_parts():
     model = zoo.handmade("gaussian_rbf+sigmoidal", m=3)
-    for to in (to_c, to_python, to_sql):
+    for to in TEXTS.values():
         assert "A kernel machine of 3 gaussian_rbf units + 3 sigmoidal units, written by sleek" in to(model)
 
 
-@pytest.mark.parametrize("ending", [".h", ".py", ".sql", ".onnx", ".PY"])
+@pytest.mark.parametrize("ending", [*TEXTS, ".onnx", ".PY"])
 def test_the_ending_names_the_language(tmp_path, ending):
     model = zoo.handmade(labels=("é", "b"))
     model.export(tmp_path / f"model{ending}")
@@ -144,7 +143,7 @@ def test_the_ending_names_the_language(tmp_path, ending):
     if ending == ".onnx":
         assert data == to_onnx(model).SerializeToString()
     else:
-        assert data.decode("utf-8") == {".h": to_c, ".py": to_python, ".sql": to_sql}[ending.lower()](model)
+        assert data.decode("utf-8") == TEXTS[ending.lower()](model)
 
 
 def test_options_are_passed_on(tmp_path):
@@ -153,7 +152,7 @@ def test_options_are_passed_on(tmp_path):
 
 
 def test_other_endings_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"`path` must end in .onnx, .h, .py, .sql"):
+    with pytest.raises(ValueError, match=r"`path` must end in .onnx, .h, .mjs, .py, .sql"):
         zoo.handmade().export(tmp_path / "model.exe")
 
 
@@ -161,13 +160,3 @@ def test_models_that_were_loaded_are_exported_alike(tmp_path):
     model = zoo.model("sigmoidal", "classes")
     model.save(tmp_path / "m.json")
     assert to_c(sleek.load(tmp_path / "m.json")) == to_c(model)
-
-
-@pytest.mark.parametrize("page", ["export.md", "format.md"])
-def test_snippets_of_the_documentation_run(page, tmp_path, monkeypatch):
-    text = (Path(__file__).parents[1] / "docs" / page).read_text("utf-8")
-    monkeypatch.chdir(tmp_path)
-    snippets = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    assert snippets
-    for snippet in snippets:
-        exec(compile(snippet, page, "exec"), {})

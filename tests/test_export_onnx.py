@@ -41,7 +41,8 @@ def test_it_is_the_model(basis, task, dtype, digits):
     scores = found["variable" if not zoo.classifies(model) else "scores"]
     assert scores.dtype == dtype
     assert scores.shape == expected.shape
-    assert np.max(np.abs(scores - expected) / scale) < digits
+    steep = 2 if basis == "curves" else 1  # ramps, which magnify rounding of knots
+    assert np.max(np.abs(scores - expected) / scale) < steep * digits
     if zoo.classifies(model):
         clear = clear_cases(expected, scale) if dtype == "float32" else slice(None)
         np.testing.assert_array_equal(found["label"][clear], model.predict(X)[clear])
@@ -94,6 +95,23 @@ def test_columns_may_be_called_like_ours_but_not_like_outputs():
     np.testing.assert_allclose(scores[0], model(*names).decision_function(np.zeros((1, 3))), rtol=1e-12)
     with pytest.raises(ValueError, match="A column named 'scores' cannot be an ONNX input"):
         to_onnx(model("a", "scores", "c"))
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_the_empty_text_is_a_level_or_a_gap_but_not_both(gap):
+    from sleek.tables.columns import CategoryColumn
+    from sleek.tables.inputs import Inputs
+
+    inputs = Inputs((CategoryColumn("code", ("", "a"), gap=gap, other=True),))
+    d = len(inputs.feature_names)
+    model = zoo.handmade("sigmoidal", None, d=d, feature_names=inputs.feature_names, inputs=inputs)
+    if gap:
+        with pytest.raises(ValueError, match="Column 'code' has the empty text as a level beside missing"):
+            to_onnx(model)
+        return
+    values = ["", "a", "b"]
+    found = run(to_onnx(model, "float64"), {"code": np.array(values, dtype=object)[:, None]})["variable"]
+    np.testing.assert_allclose(found[:, 0], model.predict(inputs.transform({"code": values})), rtol=1e-12)
 
 
 def test_not_a_number_gives_no_score():

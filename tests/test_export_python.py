@@ -85,7 +85,7 @@ def test_names_cannot_break_the_code():
 
 def test_the_docstring_says_what_goes_in_and_out():
     doc = function(zoo.with_inputs()[0]).__doc__
-    for words in ("'age': a number or None", "'int': a number", "'Köln'", "one of 'no', 'yes'"):
+    for words in ("'age': a number or None", "'int': a finite number", "'Köln'", "one of 'no', 'yes'"):
         assert words in doc
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 import subprocess
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from engines import ENGINES, query, skip_without
 from sklearn.linear_model import LogisticRegression
+from test_export_javascript import NODE, run
 from typer.testing import CliRunner
 
 from sleek import Files, LowRankLSSVC, LowRankLSSVR
 from sleek.cli.commands import app
 from sleek.datasets import make_ripley
-from sleek.export import register_skl2onnx, to_c, to_onnx, to_python, to_sql
+from sleek.export import register_skl2onnx, to_c, to_javascript, to_onnx, to_python, to_sql
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 SETTINGS = {"n_units": 5, "C": 100.0, "random_state": 0}
@@ -33,7 +34,7 @@ def noisy(X, several):
 
 @pytest.fixture(scope="module")
 def models():
-    """Two classes, three, one number with all there is to it, two numbers, and one of one width."""
+    """Two classes, three, one number with all there is to it, two, one of one width, two with curves."""
     X, y = make_ripley(200, random_state=0)
     three = np.array(["red", "green", "blue"])[y + (X[:, 1] > 0.7)]
     found = {
@@ -47,10 +48,18 @@ def models():
     assert calibration.noise[0].weights is not None
     plain = replace(calibration.noise[0], weights=None, high=calibration.noise[0].low)
     flat = replace(calibration, leverage=None, noise=(plain,))
-    return found | {"flat": replace(found["number"], calibration=flat)}
+    found |= {"flat": replace(found["number"], calibration=flat)}
+    X, _ = make_ripley(900, random_state=2)
+    size = 0.3 * np.exp(X) * np.where(X > 0.3, 3.0, 1.0)
+    Y = np.sin(3 * X[:, :1]) + size * np.random.default_rng(2).normal(size=X.shape)
+    found["curves"] = LowRankLSSVR(**SETTINGS, basis="gaussian_rbf").fit(X, Y).model_
+    parts = [noise.parts for noise in found["curves"].calibration.noise]
+    assert all(part is not None for part in parts)
+    assert {part.basis.name for own in parts for part in own.parts} == {"linear", "box"}
+    return found
 
 
-CLASSES, NUMBERS = ["two", "three"], ["number", "numbers", "flat"]
+CLASSES, NUMBERS = ["two", "three"], ["number", "numbers", "flat", "curves"]
 
 
 def wanted(model):
@@ -98,29 +107,30 @@ def test_python(models, kind):
     ]
 
 
-@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.skipif(NODE is None, reason="there is no node on this machine")
 @pytest.mark.parametrize("kind", CLASSES + NUMBERS)
-def test_sql(models, kind, dialect):
+def test_javascript(models, kind, tmp_path):
+    model, role = models[kind], "probabilities" if kind in CLASSES else "interval"
+    text = to_javascript(model, interval=interval_of(model))
+    found = np.array(run(tmp_path, text, ROWS.tolist(), f"rows.map(model.{role})"))
+    assert found.ndim == (2 if model.outputs.reads == "labels" or model.outputs.flat else 3)
+    np.testing.assert_allclose(found.reshape(len(ROWS), -1), wanted(model), rtol=1e-9)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", CLASSES + NUMBERS)
+def test_sql(models, kind, engine):
+    skip_without(engine)
     model = models[kind]
-    frame = pd.DataFrame({"id": np.arange(len(ROWS)), "x0": ROWS[:, 0], "x1": ROWS[:, 1]})
-    text = to_sql(model, dialect, keep=["id"], proba=kind in CLASSES, interval=interval_of(model))
-    if dialect == "duckdb":
-        duckdb = pytest.importorskip("duckdb")
-        with duckdb.connect() as connection:
-            connection.register("rows", frame)
-            found = connection.execute(text).df()
+    text = to_sql(model, engine, keep=["id"], proba=kind in CLASSES, interval=interval_of(model))
+    found = query(engine, text, {"x0": ROWS[:, 0].tolist(), "x1": ROWS[:, 1].tolist()})
+    width = wanted(model).shape[1]
+    np.testing.assert_allclose(np.array([row[-width:] for row in found]), wanted(model), rtol=1e-9)
+    predicted = np.array([row[1:-width] for row in found]).reshape(model.predict(ROWS).shape)
+    if kind in CLASSES:
+        assert predicted.tolist() == model.predict(ROWS).tolist()
     else:
-        connection = sqlite3.connect(":memory:")
-        frame.to_sql("rows", connection, index=False)
-        found = pd.read_sql(text, connection)
-        connection.close()
-    found = found.sort_values("id")
-    columns = [name for name in found if "probability" in name or name.endswith(("_low", "_high"))]
-    np.testing.assert_allclose(found[columns].to_numpy(), wanted(model), rtol=1e-9)
-    if kind != "numbers":
-        assert (found["prediction"].to_numpy() == model.predict(ROWS)).mean() > (
-            0.99 if kind in CLASSES else -1
-        )
+        np.testing.assert_allclose(predicted, model.predict(ROWS), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -132,7 +142,7 @@ def test_onnx(models, kind, dtype):
     names = [output.name for output in session.get_outputs()]
     assert names == (["label", "probabilities", "scores"] if kind in CLASSES else ["variable", "interval"])
     found = session.run([names[1]], {"X": ROWS.astype(dtype)})[0]
-    assert found.shape == ((len(ROWS), 2, 2) if kind == "numbers" else wanted(model).shape)
+    assert found.shape == ((len(ROWS), 2, 2) if kind in ("numbers", "curves") else wanted(model).shape)
     tolerance = 1e-3 if dtype == "float32" else 1e-9
     np.testing.assert_allclose(found.reshape(len(ROWS), -1), wanted(model), rtol=tolerance, atol=1e-5)
 
@@ -153,7 +163,7 @@ def test_pipelines_converted_to_onnx_give_label_and_probabilities():
 def test_what_cannot_be_exported_says_so(models):
     X, y = make_ripley(100, random_state=0)
     strange = LowRankLSSVC(**SETTINGS, calibrator=LogisticRegression()).fit(X, y).model_
-    for export in (to_c, to_python, to_sql, to_onnx):
+    for export in (to_c, to_javascript, to_python, to_sql, to_onnx):
         with pytest.raises(ValueError, match="made by LogisticRegression cannot be exported"):
             export(strange)
     grouped = models["number"].conformalize(X, noisy(X, False), groups=y)

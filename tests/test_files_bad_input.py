@@ -75,13 +75,13 @@ def test_unusable_paths(tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"target": "z"}, ValueError, r"no column 'z' in .*rows\.parquet\. Its columns are 'a', 'b', 'y'\."),
+        ({"target": "z"}, ValueError, r"rows\.parquet has no column 'z'\. It has: a, b, y\."),
         (
             {"columns": ["a", "z"]},
             ValueError,
-            r"no column 'z' in .*rows\.parquet\. Its columns are 'a', 'b', 'y'",
+            r"rows\.parquet has no column 'z'\. It has: a, b, y\.",
         ),
-        ({"weight": "z"}, ValueError, r"no column 'z' in .*rows\.parquet"),
+        ({"weight": "z"}, ValueError, r"rows\.parquet has no column 'z'"),
         ({"target": "y", "columns": ["a", "y"]}, ValueError, "The target 'y' must not be one of `columns`"),
         ({"weight": "a", "columns": ["a"]}, ValueError, "The weight 'a' must not be one of `columns`"),
         ({"target": "a", "weight": "a"}, ValueError, "The target 'a' must not be the weight too"),
@@ -121,23 +121,20 @@ DATES = [datetime.datetime(2020, 1, 1)] * N
 
 
 @pytest.mark.parametrize(
-    ("column", "type_"),
+    ("column", "found"),
     [
-        (pa.array(WORDS), "string"),
-        (pa.array(WORDS).dictionary_encode(), "dictionary<values=string, indices=int32, ordered=0>"),
-        (pa.array(DATES), r"timestamp\[us\]"),
-        (pa.array([[1.0]] * N), "list<.*>"),
+        (pa.array(WORDS), "'red'"),
+        (pa.array(WORDS).dictionary_encode(), "'red'"),
+        (pa.array(DATES), "dates"),
+        (pa.array([[1.0]] * N), r"\[1\.0\]"),
     ],
     ids=["text", "category", "timestamp", "list"],
 )
-def test_features_that_are_no_numbers(tmp_path, column, type_):
+def test_features_that_are_no_numbers(tmp_path, column, found):
     source = Files(write(tmp_path, b=column), target="y")
-    message = (
-        rf"Column 'b' of .*rows\.parquet must hold numbers to be a feature, but is of type {type_}\. Turn it"
-    )
-    for surveyed in (survey_classes, survey_numbers):
-        with pytest.raises(ValueError, match=message):
-            surveyed(source)
+    with pytest.raises(ValueError, match=f"Column 'b' must hold numbers, got {found}"):
+        source.map_reduce(len, Run(), reads="labels", features=True)
+    survey_classes(source)
     survey_classes(source.with_features(["a"]))
 
 
@@ -147,13 +144,9 @@ def test_targets_and_weights_of_the_wrong_type(tmp_path):
         ValueError, match=r"'y' of .* must hold numbers or text to be class labels, .* timestamp"
     ):
         survey_classes(Files(tmp_path, target="y", columns=["a"]))
-    with pytest.raises(
-        ValueError, match=r"'b' of .* must hold numbers to be a target of regression, .* string"
-    ):
+    with pytest.raises(ValueError, match=r"Column 'b' must hold numbers, got 'red' in row 0 of"):
         survey_numbers(Files(tmp_path, target="b", columns=["a"]))
-    with pytest.raises(
-        ValueError, match=r"'b' of .* must hold numbers to be the weight, but is of type string"
-    ):
+    with pytest.raises(ValueError, match=r"Column 'b' must hold numbers, got 'red' in row 0 of"):
         survey_classes(Files(tmp_path, target="a", columns=["y"], weight="b"))
     with pytest.raises(ValueError, match=r"A classifier needs one target column.*, got \['a', 'b'\]"):
         survey_classes(Files(tmp_path, target=["a", "b"]))

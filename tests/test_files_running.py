@@ -12,9 +12,9 @@ import pytest
 
 from sleek import Files, NumberOutputs
 from sleek._runtime.threads import Workers
+from sleek.rows import rows as rows_module
 from sleek.rows.cutting import Cutting
-from sleek.rows.files import batches as reading
-from sleek.rows.files import passes
+from sleek.rows.files import chunks as reading
 from sleek.rows.files.formats import Parquet
 from sleek.rows.rows import Run
 
@@ -90,7 +90,7 @@ def test_an_interrupt_while_results_are_added_comes_through(path, n_jobs):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_predictions_may_be_given_up(path, n_jobs, monkeypatch):
-    monkeypatch.setattr(passes, "PREDICTED", Cutting(2048))
+    monkeypatch.setattr(rows_module, "PREDICTED", Cutting(2048))
     pairs = Files(path, target="y").evaluations(lambda X: X[:, 0], Run(Workers(n_jobs)))
     next(pairs)
     assert any(thread.name.startswith("sleek-reader") for thread in threading.enumerate())
@@ -141,10 +141,12 @@ import numpy as np, pyarrow as pa
 from sleek import Files, NumberOutputs
 from sleek._runtime.threads import Workers
 from sleek.kernels import compiled
-from sleek.kernels.columns import ColumnMoments
+from sleek.kernels.column_statistics import ColumnMoments
 from sleek.rows.rows import Run
 
 rows = Files(sys.argv[1], target="y")
+pa.array([0.0]).to_numpy()  # for which pyarrow imports pandas, and moments numba: code is no memory of rows
+ColumnMoments.of(np.ones((4096, 8)), np.ones(4096))
 tracemalloc.start()
 run = Run(Workers(int(sys.argv[3])))
 survey = rows.survey(NumberOutputs, run)

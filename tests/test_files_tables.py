@@ -11,6 +11,7 @@ import pytest
 from test_frames import people
 
 from sleek import Files, LowRankLSSVC, LowRankLSSVR
+from sleek.tables import rules
 from sleek.tables.columns import CategoryColumn, NumberColumn
 
 SETTINGS = {"n_units": 6, "C": 100.0, "basis": "gaussian_rbf", "random_state": 0}
@@ -46,7 +47,7 @@ def test_a_fit_is_that_of_the_frame(tmp_path, n, kind):
     assert model.feature_importances_.shape == (6,)
     assert model.predict_to(files, tmp_path / "out.parquet", keep=["zip"]) == n
     out = pd.read_parquet(tmp_path / "out.parquet")
-    np.testing.assert_allclose(out.prediction, model.predict(frame), rtol=1e-9)
+    np.testing.assert_allclose(out.prediction, model.predict(frame), rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(out.zip.astype(str), frame.zip)
 
 
@@ -134,3 +135,42 @@ def test_folders_can_be_columns(tmp_path, kind):
     np.testing.assert_allclose(
         model.predict(frame[["x", "town", "year"]]), expected.predict(frame[["x", "town", "year"]]), rtol=1e-9
     )
+
+
+KINDS = {
+    "whole numbers": np.arange(40) % 4,
+    "numbers": np.arange(40) % 4 / 2,
+    "truth values": np.arange(40) % 2 == 0,
+    "words": np.array(list("abcd"))[np.arange(40) % 4],
+    "numbers as text": (np.arange(40) % 4).astype(str),
+    "codes": pd.Categorical(np.arange(40) % 4),
+    "dates": pd.date_range("2020-01-01", periods=40),
+    "nothing": [None] * 40,
+}
+
+
+@pytest.mark.parametrize(("kind", "few"), [("parquet", 20_000), ("parquet", 10), ("csv", 20_000)])
+@pytest.mark.parametrize("one", KINDS)
+@pytest.mark.parametrize("two", KINDS)
+def test_files_of_different_types_lose_no_value(tmp_path, monkeypatch, one, two, kind, few):
+    """A column that is of one type in a file and of another in the next is refused, or all of it is read."""
+    monkeypatch.setattr(rules, "SORTED_ROWS", few)
+    for name in (one, two):
+        frame = pd.DataFrame({"c": KINDS[name], "x": np.arange(40.0)}).assign(y=np.arange(40.0))
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.{kind}"
+        frame.to_parquet(path) if kind == "parquet" else frame.to_csv(path, index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            inputs = LowRankLSSVR(basis="linear").fit(Files(tmp_path, target="y")).model_.inputs
+        except ValueError as error:
+            said = str(error)
+        else:
+            said = ""
+    if said:
+        assert "Column 'c' must be of one kind in every file" in said
+        assert one != two
+        return
+    found = {} if inputs is None else {column.name: column for column in inputs.columns}
+    if "nothing" not in (one, two) and "c" in found:
+        assert not getattr(found["c"], "gaps", getattr(found["c"], "gap", False))

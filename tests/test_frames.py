@@ -1,10 +1,8 @@
 """Estimators take tables as people have them, of any make, and every door gives the same answers."""
 
-import re
 import sqlite3
 import warnings
 from datetime import date
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -37,7 +35,7 @@ def people(seed=0, n=N):
             "age": rng.normal(40, 10, n),
             "city": rng.choice(["Bonn", "Köln", "it's"], n),
             "member": rng.random(n) > 0.5,
-            "zip": [f"{10_000 + code}" for code in zips],
+            "zip": [f"D{10_000 + code}" for code in zips],
             "since": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1500, n), unit="D"),
             "children": rng.integers(0, 4, n),
         }
@@ -166,7 +164,7 @@ def test_a_table_of_nothing_but_ids_is_refused():
 
 def test_what_was_never_seen_is_counted(fitted):
     new = people(seed=1, n=3)[0].assign(city=["Bonn", "Rome", "Rome"], children=[1.0, np.nan, 2.0])
-    said = r"'city': 2 rows hold what .* has never seen, such as 'Rome'\.\n.*'children': 1 missing values,"
+    said = r"'city': 2 rows hold what .* has never seen, such as 'Rome'\.\n.*'children': 1 missing value,"
     with pytest.warns(UserWarning, match=said):
         first = fitted.predict(new)
     with pytest.warns(UserWarning, match=said):
@@ -410,11 +408,16 @@ def test_python_dates_are_dates():
     assert isinstance(model.model_.inputs.columns[0], DateColumn)
 
 
-def test_the_documentation_runs(tmp_path, monkeypatch, capsys):
-    text = (Path(__file__).parents[1] / "docs" / "tables.md").read_text()
-    snippets = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    exec(compile("\n".join(snippets), "docs/tables.md", "exec"), {})
-    said = capsys.readouterr().out.split("\n")
-    assert "'area'" in said[0]
-    assert float(said[-2]) > 0.9
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, dict])
+def test_a_table_without_columns_gets_a_sentence(make):
+    with pytest.raises(ValueError, match="at least one column to learn from, but the table has none"):
+        LowRankLSSVR().fit(make({}), [1.0, 2.0, 3.0])
+
+
+def test_notes_about_columns_are_there_even_if_there_are_none(tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame.assign(y=X[:, 0]).to_csv(tmp_path / "t.csv", index=False)
+    files = sleek.Files(tmp_path, target="y")
+    for rows in [(X, X[:, 0]), (frame, X[:, 0]), (frame.assign(c="x"), X[:, 0]), (files,)]:
+        assert LowRankLSSVR(basis="linear").fit(*rows).column_notes_ == []

@@ -46,10 +46,11 @@ def stages(capsys):
 def test_settings_of_large_data_are_raced_for_and_judged_by_rows_held_out():
     X, y = make_ripley(15_000, random_state=0)
     tried = LowRankLSSVC(random_state=0).fit(X, y).selection_
-    assert set(tried["n_rows"]) == set(HEATS)
+    assert set(tried["n_rows"]) == set(HEATS)  # single features on all of them, units in two rounds
     first = [n_rows == HEATS[0] for n_rows in tried["n_rows"]]
-    assert sum(first) == 6  # three Gaussian shapes, sigmoidal units and two sharpnesses of boxes
-    assert len(set(tried["basis"][sum(first) : sum(first) + 2])) == 2  # the two best go on at least
+    assert (
+        sum(first) == 9
+    )  # Gaussian units of three shapes and a few, sigmoidal and a few, three kinds of boxes
     assert tried["n_rows"][tried["chosen"].index(True)] == HEATS[1]
 
 
@@ -168,10 +169,10 @@ def test_the_plan_for_sizes():
     assert plan(5000).n_held == 1667
     assert plan(30_000).stages == (21_808,)
     assert plan(30_000).everything
-    assert plan(10**6).stages == (32_768, 131_072, 524_288, 991_808)
+    assert plan(10**6).stages == (32_768, 131_072, 524_288)
     assert not plan(10**6).everything
     assert plan(10**9).stages[-1] == stage_limit(8)
-    assert stage_limit(8) * 8 * 8 <= 2**27
+    assert stage_limit(8) * 8 * 8 <= 2**25
     assert plan(10**9, max_samples=20_000).stages == (20_000,)
     assert plan(10**6, max_samples=None).stages == ()
     assert plan(800, max_samples=500).stages == (500,)
@@ -208,14 +209,14 @@ print((peak() - before) / 1024)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is there on Linux only")
 def test_memory_beyond_the_data_does_not_grow_with_rows():
-    """Weights, codes and masks may take 50 bytes a row; rows x units would take 80."""
+    """Weights, codes, keys and masks may take 75 bytes a row; rows x units would take 80 more."""
     peaks = []
     for n in (400_000, 2_000_000):
         done = subprocess.run(
             [sys.executable, "-c", MEMORY, str(n)], capture_output=True, text=True, check=True
         )
         peaks.append(float(done.stdout))
-    assert peaks[1] - peaks[0] < 1_600_000 * 50 / 2**20
+    assert peaks[1] - peaks[0] < 1_600_000 * 75 / 2**20
     assert peaks[0] < 150
 
 

@@ -15,7 +15,9 @@ from scipy.optimize import minimize
 import sleek
 from sleek import LSSVR, LowRankLSSVC, LowRankLSSVR, VariableProjection
 from sleek.calibration.leverage import Leverage
-from sleek.calibration.noise import Noise, fit_sizes
+from sleek.calibration.noise import Noise
+from sleek.calibration.number_calibration import Spread
+from sleek.calibration.sizes import fit_sizes
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import solve
 from sleek.datasets import make_ripley
@@ -79,16 +81,16 @@ def test_sizes_minimise_their_loss():
 def test_noise_of_several_sizes_is_found_and_noise_of_one_size_left_alone():
     rng = np.random.default_rng(1)
     Phi, own, s = rng.normal(size=(600, 5)), np.array([0.0, 1.0, 0.0, 0.0, 0.0]), np.ones(600)
-    even = rng.normal(size=600)
-    found, unseen = Noise.learn(even * np.exp(Phi[:, 3]), Phi, own, s)
-    np.testing.assert_allclose(np.log(unseen), np.log(found.at(Phi)), atol=0.5)
-    assert not np.allclose(unseen, found.at(Phi), rtol=1e-4)
-    assert np.corrcoef(np.log(found.at(Phi)), np.clip(Phi[:, 3], -2, 2))[0, 1] > 0.95
-    assert found.at(1e6 * Phi).max() <= np.exp(found.high) * (1 + 1e-12)
-    flat, _ = Noise.learn(even, Phi, own, s)
+    even, nothing = rng.normal(size=600), np.zeros((600, 1))  # one column that is constant
+    found, unseen = Noise.learn(even * np.exp(Phi[:, 3]), Phi, own, s, nothing)
+    np.testing.assert_allclose(np.log(unseen), np.log(found.at(Phi, nothing)), atol=0.5)
+    assert not np.allclose(unseen, found.at(Phi, nothing), rtol=1e-4)
+    assert np.corrcoef(np.log(found.at(Phi, nothing)), np.clip(Phi[:, 3], -2, 2))[0, 1] > 0.95
+    assert found.at(1e6 * Phi, nothing).max() <= np.exp(found.high) * (1 + 1e-12)
+    flat, _ = Noise.learn(even, Phi, own, s, nothing)
     assert flat.weights is None
-    np.testing.assert_allclose(flat.at(Phi), np.abs(even).mean())
-    exact, _ = Noise.learn(np.zeros(600), Phi, own, s)
+    np.testing.assert_allclose(flat.at(Phi, nothing), np.abs(even).mean())
+    exact, _ = Noise.learn(np.zeros(600), Phi, own, s, nothing)
     assert exact.weights is None
 
 
@@ -103,14 +105,14 @@ def test_intervals_follow_the_formula():
     assert calibration.leverage is not None
     Phi, moments = model.features(rows), estimator.moments_
     inverse = np.linalg.inv(moments.G + np.eye(6) / model.C)
-    for phi, prediction, ends in zip(
-        Phi, model.predict(rows), model.predict_interval(rows, 0.8), strict=True
+    for row, phi, prediction, ends in zip(
+        rows, Phi, model.predict(rows), model.predict_interval(rows, 0.8), strict=True
     ):
         away = phi - moments.mean_phi
         h = 1 / moments.weight + away @ inverse @ away
         half = (
             calibration.sizes[0].parts[0].at_least(0.8)
-            * calibration.noise[0].at(phi[None])[0]
+            * calibration.noise[0].at(phi[None], row[None])[0]
             * np.sqrt(1 + h)
         )
         np.testing.assert_allclose(ends, [prediction - half, prediction + half], rtol=1e-9)
@@ -130,7 +132,7 @@ def test_intervals_cover_as_promised_wherever_noise_is_large_or_small(uneven, le
 @pytest.mark.parametrize("n", [40, 200, 1200])
 def test_coverage_with_few_and_many_rows(n):
     found = []
-    for seed in range(3):
+    for seed in range(6):
         X, y = rows_with_noise(n, seed, uneven=False)
         X_new, y_new = rows_with_noise(1000, seed + 100, uneven=False)
         found.append(covered(LowRankLSSVR(**FAST).fit(X, y).predict_interval(X_new), y_new).mean())
@@ -238,12 +240,12 @@ def test_conformalized_intervals_keep_the_level_over_a_thousand_draws(level):
     model = LowRankLSSVR(**FAST).fit(*rows_with_noise(60)).model_
     n, new, draws = 39, 20, 1000
     X, y = rows_with_noise(draws * (n + new), seed=5)
-    found = model.judged_unchecked(X).reshape(draws, n + new, 2)
+    found = model.uncertainty.evidence(X).reshape(draws, n + new, 1, 2)
     y = y.reshape(draws, n + new)
     hits = []
     for said, truth in zip(found, y, strict=True):
-        certain = model.conformalized(said[:n], truth[:n], np.ones(n), None)
-        hits.append(covered(certain.intervals_of(said[n:], level, None), truth[n:]).mean())
+        certain = model.uncertainty.conformalize(said[:n], truth[:n], np.ones(n), None)
+        hits.append(covered(certain.uncertainty.intervals(Spread(said[n:]), level), truth[n:]).mean())
     error = np.std(hits) / np.sqrt(draws)
     assert level - 3 * error < np.mean(hits) < level + 0.01 + 3 * error
 
@@ -253,11 +255,11 @@ def test_conformalized_sets_keep_the_level_over_a_thousand_draws(conditional):
     model = LowRankLSSVC(**FAST).fit(*make_ripley(60, random_state=0)).model_
     n, new, draws, level = 59, 20, 1000, 0.9
     X, y = make_ripley(draws * (n + new), random_state=5)
-    found = model.judged_unchecked(X).reshape(draws, n + new, 1)
+    found = model.uncertainty.evidence(X).reshape(draws, n + new, 1)
     y = y.reshape(draws, n + new)
     hits = []
     for said, truth in zip(found, y, strict=True):
-        calibration = model.conformalized(said[:n], truth[:n], np.ones(n), None).calibration
+        calibration = model.uncertainty.conformalize(said[:n], truth[:n], np.ones(n), None).calibration
         sets = calibration.sets(calibration.probabilities(said[n:]), level, conditional)
         hits.append(sets[np.arange(new), truth[n:]].mean())
     assert np.mean(hits) > level - 3 * np.std(hits) / np.sqrt(draws)
@@ -330,20 +332,20 @@ def saved(kind):
         (lambda c: c.update(kind="classes"), "`calibration.kind` must be 'numbers'"),
         (lambda c: c.update(extra=1), "unknown key 'extra'"),
         (lambda c: c.pop("noise"), "must have the key 'noise'"),
-        (lambda c: c.update(noise=[]), "must speak of 1 outputs"),
+        (lambda c: c.update(noise=[]), "noise` must have 1 entry, got 0"),
         (lambda c: c["noise"][0].update(weights=[1.0]), "a weight for each of 6 units"),
         (lambda c: c["noise"][0].update(low=9.0, high=1.0), "the lowest not above the highest"),
         (lambda c: c["noise"][0].update(high=1e9), "sizes within float64"),
         (lambda c: c["noise"][0].update(constant="a"), "must be a number"),
-        (lambda c: c["leverage"]["factor"].pop(), "a triangle and a center for 6 units"),
-        (lambda c: c["leverage"].update(least=-1.0), "a triangle and a center"),
+        (lambda c: c["leverage"]["factor"].pop(), "factor` must be a triangle of 6 rows"),
+        (lambda c: c["leverage"].update(least=-1.0), "least` must not be negative"),
         (lambda c: c["sizes"][0].update(quantiles=[]), "one entry of quantiles"),
         (lambda c: c["sizes"][0]["quantiles"][0]["levels"].reverse(), "increasing levels between 0 and 1"),
-        (lambda c: c["sizes"][0]["quantiles"][0].update(n=-3), "increasing levels between 0 and 1"),
+        (lambda c: c["sizes"][0]["quantiles"][0].update(n=-3), "quantiles.n` must be positive"),
         (lambda c: c["sizes"][0].update(groups={"type": "str", "labels": ["b", "a"]}), "must be in order"),
-        (lambda c: c["signed"][0]["values"].pop(), "increasing levels between 0 and 1"),
-        (lambda c: c.update(deviations=[-1.0]), "no deviation be negative"),
-        (lambda c: c.update(deviations=[1.0, 2.0]), "must speak of 1 outputs"),
+        (lambda c: c["signed"][0]["values"].pop(), "signed.values` must have 24 numbers, got 23"),
+        (lambda c: c.update(deviations=[-1.0]), "deviations` must not be negative"),
+        (lambda c: c.update(deviations=[1.0, 2.0]), "deviations` must have 1 number, got 2"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -357,9 +359,9 @@ def test_bad_intervals_in_files_are_sentences(change, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda c: c["probabilities"].update(scale=0), "a positive scale and four positive slopes"),
-        (lambda c: c["probabilities"].update(slopes=[1.0, 2.0]), "a positive scale and four positive slopes"),
-        (lambda c: c["probabilities"]["slopes"].__setitem__(1, -2.0), "four positive slopes"),
+        (lambda c: c["probabilities"].update(scale=0), "scale` must be positive"),
+        (lambda c: c["probabilities"].update(slopes=[1.0, 2.0]), "slopes` must have 4 numbers, got 2"),
+        (lambda c: c["probabilities"]["slopes"].__setitem__(1, -2.0), "slopes` must be positive"),
         (lambda c: c["misfits_by_class"].pop(), "must have 2 entries"),
         (lambda c: c.update(misfits=None), "must be an object"),
         (lambda c: c.update(kind=None), "`calibration.kind` must be 'classes'"),
@@ -415,7 +417,10 @@ def test_bad_rows_to_conformalize_with_are_sentences(uneven):
         (lambda: model.conformalize(X, y[:5]), "a target for each of 30 rows, got 5"),
         (lambda: model.conformalize(X, None), "a target for each of 30 rows, got none"),
         (lambda: model.conformalize(X, np.full(30, np.nan)), "Targets must be finite numbers"),
-        (lambda: model.conformalize(X, np.ones((30, 2))), "Targets must be finite numbers, 1 for each row"),
+        (
+            lambda: model.conformalize(X, np.ones((30, 2))),
+            "finite numbers, 1 for each of 30 rows",
+        ),
         (lambda: model.conformalize(X, y, groups=[1, 2]), "one label for each of 30 rows"),
         (lambda: model.conformalize(X[:0], y[:0]), "There must be rows"),
         (lambda: model.predict_interval(X, groups=np.ones(30)), "Groups were given, but none when"),

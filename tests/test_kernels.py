@@ -129,3 +129,72 @@ def test_a_folder_that_cannot_keep_compiled_code_is_no_obstacle(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "2.0"
+
+
+ORDERS = pytest.mark.parametrize("order", ["C", "F"])
+PRECISIONS = pytest.mark.parametrize("dtype", [np.float64, np.float32])
+
+
+@ORDERS
+@PRECISIONS
+@pytest.mark.parametrize("module", [reference, compiled])
+@pytest.mark.parametrize(("n", "m", "k"), [(700, 5, 1), (1300, 7, 1), (700, 5, 5), (512, 9, 3), (700, 3, 12)])
+def test_sums_of_few_and_of_many_outputs(module, n, m, k, dtype, order):
+    """In float64, whatever the precision of the units' values."""
+    rng = np.random.default_rng(m + k)
+    A, B = np.asarray(rng.normal(size=(n, m)) + 3.0, dtype, order), rng.normal(size=(n, k))
+    s = rng.uniform(0.5, 2.0, n)
+    weight, mean, products, squares = module.centred_products(A, B, s)
+    both = np.hstack([A.astype(np.float64), B])
+    oracle = np.cov(both.T, aweights=s, ddof=0) * s.sum()
+    np.testing.assert_allclose((weight, *mean), (s.sum(), *np.average(both, axis=0, weights=s)), rtol=1e-13)
+    np.testing.assert_allclose(products, oracle[:m], atol=1e-9)
+    np.testing.assert_allclose(squares, np.diag(oracle)[m:], atol=1e-9)
+
+
+@ORDERS
+@PRECISIONS
+@pytest.mark.parametrize(("m", "k"), [(5, 1), (5, 5), (3, 12)])
+def test_gradients_by_the_values_of_units_keep_order_and_precision(m, k, dtype, order):
+    rng = np.random.default_rng(m + k)
+    Phi, T, s = (
+        np.asarray(rng.normal(size=(700, m)), dtype, order),
+        rng.normal(size=(700, k)),
+        rng.random(700),
+    )
+    theta, b = rng.normal(size=(m, k)), rng.normal(size=k)
+    wanted = -(s[:, None] * (T - Phi.astype(np.float64) @ theta - b)) @ theta.T
+    found = kernels.output_gradient(Phi, T, s, theta, b)
+    assert found.dtype == dtype
+    assert_close(found, wanted, 1e-6 if dtype is np.float32 else 1e-12)
+    if k <= m:
+        assert reference.is_turned(found) == (order == "F")
+
+
+@PRECISIONS
+def test_projections_of_turned_rows_are_turned(dtype):
+    rng = np.random.default_rng(0)
+    X, slopes, offsets = rng.normal(size=(50, 4)).astype(dtype), rng.normal(size=(3, 4)), rng.normal(size=3)
+    wanted = X @ slopes.T + offsets
+    assert_close(compiled.projection(X, slopes, offsets), wanted, 1e-6 if dtype is np.float32 else 1e-12)
+    for rows in (X, np.asfortranarray(X)):
+        found = kernels.projection(rows, slopes, offsets)
+        assert found.dtype == dtype
+        assert reference.is_turned(found) == reference.is_turned(rows)
+        assert_close(found, wanted, 1e-6 if dtype is np.float32 else 1e-12)
+
+
+@PRECISIONS
+@pytest.mark.parametrize("module", [reference, compiled])
+def test_derivatives_that_nobody_wants_are_zero_and_the_others_what_they_were(module, dtype):
+    rng = np.random.default_rng(0)
+    X, centers, shapes, dZ = problem(300, 5, 9, dtype)
+    on = rng.random((5, 9)) < 0.3
+    highs, above = centers + rng.uniform(size=(5, 9)), rng.uniform(size=(5, 9))
+    for vjp, arguments in (
+        (module.absolute_distance_vjp, (X, centers, shapes, dZ)),
+        (module.squared_distance_vjp, (X, centers, shapes, dZ)),
+        (module.box_distance_vjp, (X, centers, highs, shapes, above, dZ)),
+    ):
+        for wanted, whole in zip(vjp(*arguments, on), vjp(*arguments), strict=True):
+            np.testing.assert_array_equal(wanted, np.where(on, whole, 0.0))

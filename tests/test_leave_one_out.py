@@ -13,11 +13,10 @@ from sleek.bases import known_bases
 from sleek.bases.expansion import Expansion
 from sleek.closed_form.leave_one_out import Trained, whole_model_loo
 from sleek.closed_form.moments import Moments
-from sleek.closed_form.penalty import Penalty
-from sleek.closed_form.solve import solve
+from sleek.closed_form.solve import Penalty, solve
 from sleek.datasets import make_ripley
-from sleek.fit import policy
-from sleek.fit.folds import deal, left_out_residuals
+from sleek.fit.judge import folds_of, pool
+from sleek.rows.dealing import Hands
 from sleek.trainers.base import Problem
 from sleek.trainers.varpro import VariableProjection
 
@@ -136,28 +135,24 @@ def test_block_size_and_pieces_do_not_matter(monkeypatch):
     np.testing.assert_allclose(whole_model_loo(cut, trained).residuals, whole, rtol=1e-8)
 
 
-def test_too_many_numbers_are_judged_by_refitting_five_folds(monkeypatch):
+def test_refitted_folds_say_the_same_as_leave_one_out():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
     Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]]) + 0.2 * rng.normal(size=(300, 2))
     source = number_source(X, Y)
     trained, start, trainer, _ = trained_on(source, "gaussian_rbf", 8, Penalty(C=5.0, prior=0.5), tol=1e-5)
     sample = sample_of(source)
-
-    def refit(rows):
-        return trainer.train(Problem(rows, start, trained.penalty))
-
-    closed = left_out_residuals(sample, trained, refit).residuals
-    np.testing.assert_array_equal(closed, whole_model_loo(sample, trained).residuals)
-    monkeypatch.setattr(policy, "MOST_LOO_COST", 0)
-    folds = left_out_residuals(sample, trained, refit).residuals
+    closed, splits = whole_model_loo(sample, trained).residuals, folds_of(sample)
+    models = [trainer.train(Problem(split.rest, start, trained.penalty)) for split in splits]
+    judged = [split.residuals(model) for split, model in zip(splits, models, strict=True)]
+    folds = pool(sample, judged, splits).residuals
     assert np.mean(folds**2) == pytest.approx(np.mean(closed**2), rel=0.25)
     assert np.corrcoef(folds.ravel(), closed.ravel())[0, 1] > 0.9
 
 
 def test_weights_are_dealt_evenly_and_completely():
     s = np.r_[np.ones(37), 12.0, 2.5, 0.3, 7.0]
-    hands = deal(s)
+    hands = Hands(s, np.random.default_rng(0).random(len(s))).deal(5)
     np.testing.assert_allclose(hands.sum(axis=0), s)
     assert hands.min() == 0.0
     assert np.ptp(hands[:, 37]) <= 1.0

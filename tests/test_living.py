@@ -3,10 +3,10 @@
 import importlib
 import json
 import pickle
-import re
 import warnings
+from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -19,8 +19,8 @@ from sklearn.base import clone
 import sleek
 from sleek import LowRankLSSVC, LowRankLSSVR
 from sleek._runtime.sums import total
-from sleek.closed_form.exact_sums import ExactSums
 from sleek.closed_form.moments import Moments
+from sleek.closed_form.running_sums import RunningSums
 from sleek.datasets import make_ripley
 from sleek.model.saving import dumps, loads
 
@@ -105,18 +105,35 @@ def exactly(Phi, T, s, origin):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_sums_have_thirty_digits_less_those_of_the_smaller_half(weighted):
+def test_sums_are_those_of_arithmetic_with_sixty_digits(weighted):
     Phi, T, s = draw(0, n=40)
     s, origin = (s if weighted else np.ones(40)), np.array([1.0, 1.0, 1.0, 0.0, 0.0])
-    found, expected = ExactSums.of(Phi, T, origin, s), exactly(Phi, T, s, origin)
+    found, expected = RunningSums.of(Phi, T, origin, s), exactly(Phi, T, s, origin)
     size, m = len(expected), 3
     for i in range(size):
         for j in range(size):
             if i == j or min(i, j) <= m:
                 near = mpmath.sqrt(expected[i][i] * expected[j][j])
-                with mpmath.workdps(60):
-                    error = mpmath.mpf(found.high[i, j]) + mpmath.mpf(found.low[i, j]) - expected[i][j]
-                assert abs(error) < 1e-21 * near, (i, j)
+                assert abs(mpmath.mpf(float(found.products[i, j])) - expected[i][j]) < 1e-14 * near, (i, j)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_additions_lose_nothing(seed):
+    """Ten thousand are added, and half of them taken out again: 24 digits."""
+    Phi, T, s = draw(seed, n=20, k=1)
+    origin = np.zeros(4)
+    parts = [RunningSums.of(Phi[i : i + 1], T[i : i + 1], origin, s[i : i + 1]) for i in range(20)]
+    places = np.random.default_rng(seed).permutation(np.repeat(np.arange(20), 500))
+    found = RunningSums.zero(origin, 3)
+    for place in places:
+        found = found + parts[place]
+    for place in places[:5000]:
+        found = found - parts[place]
+    counts = np.bincount(places[5000:], minlength=20).tolist()
+    for i, j in np.ndindex(5, 5):
+        expected = sum(count * Fraction(part.high[i, j]) for count, part in zip(counts, parts, strict=True))
+        error = Fraction(found.high[i, j]) + Fraction(found.low[i, j]) - expected
+        assert abs(error) <= 1e-24 * sum(500 * abs(part.high[i, j]) for part in parts)
 
 
 @settings(max_examples=40, deadline=None)
@@ -127,8 +144,8 @@ def test_sums_of_batches_in_any_order_are_those_of_one_pass(seed, order, cuts):
     edges = [0, *sorted(cuts), 60]
     parts = [slice(a, b) for a, b in pairwise(edges)]
     order.shuffle(parts)
-    found = total(ExactSums.of(Phi[p], T[p], origin, s[p]) for p in parts).moments
-    whole = ExactSums.of(Phi, T, origin, s).moments
+    found = total(RunningSums.of(Phi[p], T[p], origin, s[p]) for p in parts).moments
+    whole = RunningSums.of(Phi, T, origin, s).moments
     for name in ("weight", "mean_phi", "mean_t", "G", "R", "tt"):
         scale = np.abs(getattr(whole, name)).max()
         np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=1e-12, atol=1e-13 * scale)
@@ -139,29 +156,42 @@ def test_sums_of_batches_in_any_order_are_those_of_one_pass(seed, order, cuts):
 def test_sums_are_taken_out_faded_and_moved(seed, cut, factor):
     Phi, T, s = draw(seed, k=1)
     origin, other = np.concatenate([Phi[0], T[0]]), np.concatenate([Phi[1], T[1]]) * 1.5
-    whole = ExactSums.of(Phi, T, origin, s)
-    left = (whole - ExactSums.of(Phi[:cut], T[:cut], origin, s[:cut])).faded(factor).moved(other)
-    plain = ExactSums.of(Phi[cut:], T[cut:], other, s[cut:])
-    scale = np.sqrt(np.outer(np.diag(plain.rounded), np.diag(plain.rounded)))
-    assert (np.abs(left.rounded - factor * plain.rounded) <= 1e-12 * factor * (scale + 1e-300)).all()
-    assert left.rounded.tolist() == left.rounded.T.tolist()
+    whole = RunningSums.of(Phi, T, origin, s)
+    left = (whole - RunningSums.of(Phi[:cut], T[:cut], origin, s[:cut])).fade(factor).move(other)
+    plain = RunningSums.of(Phi[cut:], T[cut:], other, s[cut:])
+    scale = np.sqrt(np.outer(np.diag(plain.products), np.diag(plain.products)))
+    assert (np.abs(left.products - factor * plain.products) <= 1e-12 * factor * (scale + 1e-300)).all()
+    assert left.products.tolist() == left.products.T.tolist()
 
 
 def test_sums_come_from_moments_and_go_back():
     Phi, T, s = draw(3)
     moments = Moments.of(Phi, T, s)
-    found = ExactSums.from_moments(moments, scale=2.0).moments
+    found = RunningSums.from_moments(moments, scale=2.0).moments
     for name in ("mean_phi", "mean_t"):
         np.testing.assert_array_equal(getattr(found, name), getattr(moments, name))
     for name in ("weight", "G", "R", "tt"):
         np.testing.assert_allclose(getattr(found, name), 2.0 * np.asarray(getattr(moments, name)), rtol=1e-15)
 
 
-def test_sums_far_from_their_origin_keep_their_digits():
-    rng = np.random.default_rng(0)
-    Phi, T, s = 0.5 + 0.01 * rng.random((500, 2)), rng.normal(size=(500, 1)), rng.random(500)
-    near, far = (ExactSums.of(Phi, T, origin, s).moments for origin in (np.full(3, 0.5), np.full(3, 256.0)))
-    np.testing.assert_allclose(far.G, near.G, rtol=0, atol=1e-9 * np.abs(near.G).max())
+def test_a_model_without_sums_begins_near_its_units(numbers):
+    """Units that are nearly constant have small variances: sums about 0 would lose half of their digits."""
+    fitted, X, y = numbers
+    flat = replace(
+        fitted.model_,
+        expansion=sleek.Expansion(
+            tuple(
+                sleek.Part(part.basis, part.units.map(lambda name, a: a * 1e-6 if name == "shapes" else a))
+                for part in fitted.model_.parts
+            )
+        ),
+    )
+    model = loads(dumps(flat)).emptied().partial_fit(X, y)
+    Phi = model.features(X).astype(np.longdouble)
+    G = (Phi - Phi.mean(0)).T @ (Phi - Phi.mean(0))
+    np.testing.assert_allclose(
+        model.memory.moments.G, G.astype(float), rtol=0, atol=1e-8 * float(np.abs(G).max())
+    )
 
 
 # -- rows come in -------------------------------------------------------------------------------------------
@@ -302,7 +332,7 @@ def test_log_odds_say_that_they_cannot():
         (np.full((2, 2), np.inf), [0, 1], "infinity"),
         (np.zeros((2, 2)), [0, 1, 0], "a class label for each of 2 rows"),
         (np.zeros((2, 2)), None, "y is None"),
-        (np.zeros((0, 2)), [], "0 sample"),
+        (np.zeros((0, 2)), [], "at least one row, got none"),
         (np.zeros((2, 2)), [0, None], "class label in every row"),
     ],
     ids=["features", "infinite", "labels", "none", "no rows", "a gap"],
@@ -437,11 +467,48 @@ def test_rows_that_were_never_learnt(classes, numbers):
     with pytest.raises(ValueError, match="Rows of class 1 of weight 150 cannot be forgotten"):
         fitted.model_.forget(X[ones], y[ones])
     fitted, X, y = numbers
-    with pytest.warns(UserWarning, match="never learnt"):
-        model = fitted.model_.forget(np.full((50, 3), 0.1), np.full(50, 30.0))
-    assert np.isfinite(model.theta).all()
-    values = np.linalg.eigvalsh(model.memory.moments.G)
-    assert values[0] >= -1e-9 * values[-1]
+    for strange, target in ((np.full((50, 3), 0.1), np.full(50, 30.0)), (X[:20], np.full(20, 1e3))):
+        with pytest.raises(ValueError, match="never learnt"):
+            fitted.model_.forget(strange, target)
+    with pytest.raises(ValueError, match=r"190 rows .* something must be left"):
+        fitted.model_.forget(X[:20], y[:20]).forget(X[:190], y[:190], np.full(190, 0.1))
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_what_is_left_are_sums_over_rows_or_nothing_is_forgotten(numbers, data):
+    """Rows that came in can always leave; of any rows, what is left can be the sums of some."""
+    fitted, X, y = numbers
+    there = data.draw(st.lists(st.integers(0, 199), min_size=1, max_size=199, unique=True))
+    left = fitted.model_.forget(X[there], y[there])
+    assert left.memory.n_rows == 200 - len(there)
+    some = data.draw(st.lists(st.integers(0, 699), min_size=1, max_size=40))
+    try:
+        model = left.forget(X[some], y[some])
+    except ValueError:
+        return
+    moments = model.memory.moments
+    both = np.block([[moments.G, moments.R], [moments.R.T, np.diag(moments.tt)]])
+    assert moments.weight > 0
+    assert np.linalg.eigvalsh(both)[0] > -1e-6 * np.trace(both)
+
+
+def test_rows_whose_squares_have_no_end_change_nothing(numbers):
+    fitted, X, _ = numbers
+    with pytest.raises(ValueError, match=r"within 1e\+140 standard deviations"):
+        fitted.model_.partial_fit(X[:2], [1e200, 1.0])
+
+
+def test_batches_are_known_by_their_rows_in_any_order(numbers):
+    fitted, X, y = numbers
+    one, two = (
+        fitted.model_.emptied().partial_fit(X[order], y[order])
+        for order in (slice(300), slice(299, None, -1))
+    )
+    assert one.memory.origins == two.memory.origins
+    assert one.memory.origins != fitted.model_.emptied().partial_fit(X[:299], y[:299]).memory.origins
+    with pytest.raises(ValueError, match="would count twice"):
+        sleek.merge([one, two])
 
 
 # -- merged -------------------------------------------------------------------------------------------------
@@ -547,13 +614,13 @@ def test_the_size_of_a_file_is_as_stated(classes):
     [
         (lambda m: m.update(n_rows=-1), "n_rows"),
         (lambda m: m.update(n_rows=0), "must have weight"),
-        (lambda m: m.update(observation=0), "positive observation"),
-        (lambda m: m.update(class_weights=[1.0]), "for each class"),
+        (lambda m: m.update(observation=0), "`moments.observation` must be positive"),
+        (lambda m: m.update(class_weights=[1.0]), "`moments.class_weights` must have 2 numbers"),
         (lambda m: m["sums"]["high"].pop(), "triangle"),
         (lambda m: m["sums"]["origin"].pop(), "origin"),
         (lambda m: m["sums"]["high"][1].__setitem__(1, -1.0), "negative"),
-        (lambda m: m["drift"].update(limit=0), "positive limit"),
-        (lambda m: m["drift"].update(stakes=[1.0]), "stakes"),
+        (lambda m: m["drift"].update(limit=0), "`moments.drift.limit` must be positive"),
+        (lambda m: m["drift"].update(stakes=[1.0]), "`moments.drift.stakes` must have 5 numbers"),
         (lambda m: m.update(more=1), "unknown key"),
     ],
     ids=[
@@ -596,19 +663,6 @@ def test_intervals_go_on_with_the_leverage_of_the_rows_there_are():
     )
     ends = many.predict_interval(more)
     assert 0.8 < ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean() <= 1.0
-
-
-# -- documentation ------------------------------------------------------------------------------------------
-
-
-def test_the_documentation_runs(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    text = (Path(__file__).parents[1] / "docs" / "living.md").read_text()
-    names = {}
-    for snippet in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
-        exec(compile(snippet, "docs/living.md", "exec"), names)
-    assert "No sign of drift" in capsys.readouterr().out
-    assert names["again"].memory.n_rows == 3000
 
 
 def test_three_sites_without_pooled_rows():

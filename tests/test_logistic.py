@@ -13,12 +13,12 @@ from sleek import GaussianRBF, Linear, LowRankLSSVC, VariableProjection
 from sleek.bases.expansion import Expansion
 from sleek.closed_form.least_squares import both_moments
 from sleek.closed_form.leave_one_out import Trained, fixed_units_loo
-from sleek.closed_form.penalty import Penalty
+from sleek.closed_form.solve import Penalty
 from sleek.datasets import make_ripley
 from sleek.model.saving import dumps
 from sleek.outputs import ClassOutputs
 from sleek.outputs.loss import LOGISTIC
-from sleek.trainers.base import Problem, Reached
+from sleek.trainers.base import Limit, Problem, Reached
 from sleek.trainers.joint import Joint
 
 CLASSES = pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -45,6 +45,9 @@ def test_the_loss_is_minus_the_log_of_the_probability(n_classes):
 def test_slopes_are_those_of_differences_and_of_the_touching_problem(n_classes):
     _, T, Y = codes(n_classes)
     slopes = LOGISTIC.slopes(T, Y)
+    values, same = LOGISTIC.values_and_slopes(T, Y)
+    np.testing.assert_allclose(values, LOGISTIC.values(T, Y), atol=1e-12)
+    np.testing.assert_allclose(same, slopes, atol=1e-12)
     for j in range(Y.shape[1]):
         e = np.zeros_like(Y)
         e[:, j] = 1e-6
@@ -84,7 +87,7 @@ def problem(n_classes, seed=0):
     X, s = rng.normal(size=(90, 3)), rng.uniform(0.5, 2.0, size=90)
     y = np.digitize(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=90), np.linspace(-0.3, 1.5, n_classes - 1))
     source = class_source(X, y, s, block_rows=23)
-    source = source.with_outputs(source.outputs.refined())
+    source = source.with_outputs(source.outputs.refinement())
     return source, Expansion.of(GaussianRBF(), GaussianRBF().start(X[:4], 0.2, rng))
 
 
@@ -119,8 +122,8 @@ def test_with_units_that_stay_it_is_penalised_logistic_regression(n_classes):
 def test_it_goes_on_from_units_and_weights_that_were_reached():
     source, start = problem(3)
     trainer, penalty = VariableProjection(tol=1e-12), Penalty(3.0, 0.7)
-    short = trainer.train(Problem(source, start, penalty, max_iter=10))
-    longer = trainer.train(Problem(source, start, penalty, short.reached, max_iter=10))
+    short = trainer.train(Problem(source, start, penalty, limit=Limit(joint=10)))
+    longer = trainer.train(Problem(source, start, penalty, short.reached, limit=Limit(joint=10)))
     assert longer.history["objective"][0] <= short.history["objective"][-1]
     assert short.status == "Stopped after 10 iterations: more would not pay."
 
@@ -193,7 +196,7 @@ def test_log_odds_are_saved_loaded_and_said(tmp_path):
     assert again.outputs.loss is LOGISTIC
     assert again.outputs.describe() == "one of 10 classes by log-odds"
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    with pytest.raises(ValueError, match="`loss` of `classes` must be"):
+    with pytest.raises(ValueError, match=r"`classes\.loss` must be one of logistic"):
         ClassOutputs.from_json({**model.outputs.to_json(), "loss": "hinge"}, 10)
 
 

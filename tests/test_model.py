@@ -12,7 +12,7 @@ import zoo
 from scipy import sparse
 
 import sleek
-from sleek import LowRankLSSVC
+from sleek import GaussianRBF, LowRankLSSVC, LowRankLSSVR
 
 NAMES = ["a", "b", "c"]
 FRAMES = {
@@ -22,6 +22,8 @@ FRAMES = {
     "columns": dict,
     "lists": lambda columns: {name: values.tolist() for name, values in columns.items()},
 }
+
+REMEDY = "Fill in a number, or leave the row or the feature out."
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +36,25 @@ def trained():
 
 
 # ---- tables
+
+
+@pytest.mark.parametrize("asked", [{"proba": True, "scores": True}, {"interval": 0.9}], ids=str)
+def test_columns_to_write_need_one_evaluation_of_the_units(monkeypatch, asked):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    kind, y = (LowRankLSSVR, X[:, 0]) if "interval" in asked else (LowRankLSSVC, X[:, 0] > X[:, 1])
+    model = kind(3, basis="gaussian_rbf", C=1.0, random_state=0).fit(X, y).model_
+    expected = model.predict(X)
+    evaluated, features = [], GaussianRBF.features
+
+    def counted(self, X, units):
+        evaluated.append(len(X))
+        return features(self, X, units)
+
+    monkeypatch.setattr(GaussianRBF, "features", counted)
+    found = model.saying(**asked)(X)
+    assert sum(evaluated) == 60
+    np.testing.assert_array_equal(found[""], expected)
 
 
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
@@ -75,7 +96,7 @@ def test_columns_may_hold_any_kind_of_numbers(trained):
 
 
 def test_columns_of_float32_stay_float32(trained):
-    from sleek.model.given import rows_of
+    from sleek.model.rows_to_predict import rows_of
 
     frame = trained[1].astype(np.float32)
     for given in (frame, frame[["c", "b", "a"]], pl.from_pandas(frame[["b", "a", "c"]])):
@@ -102,38 +123,41 @@ REFUSED = {
         "Column 'b' must be one value per row, got 2 dimensions.",
     ),
     "lengths": (table(b=[1.0]), "All columns must be of one length, got {'a': 2, 'b': 1, 'c': 2}."),
-    "text column": (table(b=["3", "4"]), "Column 'b' must hold numbers, got '3' in row 0."),
+    "text column": (table(b=["3", "four"]), "Column 'b' must hold numbers, got 'four' in row 1."),
     "text in a column": (
         pd.DataFrame(table(b=[3.0, "four"])),
         "Column 'b' must hold numbers, got 'four' in row 1.",
     ),
-    "gap": (table(c=[5.0, None]), "Column 'c' must hold numbers, got None in row 1."),
+    "gap": (table(c=[5.0, None]), f"Input X contains NaN: feature 'c' is nan in row 1. {REMEDY}"),
     "dates": (
         pd.DataFrame(table(a=pd.to_datetime(["2024-01-01", "2024-01-02"]))),
         "Column 'a' must hold numbers, got np.datetime64('2024-01-01T00:00:00.000000000') in row 0.",
     ),
     "NaN in a frame": (
         pd.DataFrame(table(b=[3.0, np.nan])),
-        "Rows must be finite, got nan in row 1, feature 'b'.",
+        f"Input X contains NaN: feature 'b' is nan in row 1. {REMEDY}",
     ),
     "NaN in columns": (
         {"c": [1.0, 1.0], "b": [3.0, np.nan], "a": [0.0, 0.0]},
-        "Rows must be finite, got nan in row 1, feature 'b'.",
+        f"Input X contains NaN: feature 'b' is nan in row 1. {REMEDY}",
     ),
-    "NaN": ([[0.0, 0.0, np.nan]], "Rows must be finite, got nan in row 0, feature 'c'."),
-    "infinity": ([[0.0] * 3, [0.0, -np.inf, 0.0]], "Rows must be finite, got -inf in row 1, feature 'b'."),
+    "NaN": ([[0.0, 0.0, np.nan]], f"Input X contains NaN: feature 'c' is nan in row 0. {REMEDY}"),
+    "infinity": (
+        [[0.0] * 3, [0.0, -np.inf, 0.0]],
+        f"Input X contains infinity: feature 'b' is -inf in row 1. {REMEDY}",
+    ),
     "width": (
         np.ones((2, 4)),
-        "A row must have the model's 3 features ('a', 'b', 'c'): X must be of shape (n, 3), got (2, 4).",
+        "X has 4 features, but the model is expecting 3 features as input ('a', 'b', 'c'): X must be of "
+        "shape (n, 3), got (2, 4).",
     ),
     "one row": (
         np.ones(3),
-        "A row must have the model's 3 features ('a', 'b', 'c'): X must be of shape (n, 3) "
-        "(for one row X.reshape(1, -1)), got (3,).",
+        "X must be of shape (n, 3), got (3,). Reshape your data: one row is X.reshape(1, -1).",
     ),
     "one number": (
         1.0,
-        "A row must have the model's 3 features ('a', 'b', 'c'): X must be of shape (n, 3), got ().",
+        "X must be of shape (n, 3), got (). Reshape your data: one row is X.reshape(1, -1).",
     ),
     "text": (
         [[0.0, 1.0, 2.0], [0.0, "x", 2.0]],
@@ -170,10 +194,10 @@ def test_what_is_wrong_with_rows_is_said_with_its_place(given, sentence, method)
 
 
 def test_features_without_names_are_said_by_number():
-    with pytest.raises(ValueError, match="got nan in row 0, feature 1"):
+    with pytest.raises(ValueError, match="feature number 1 is nan in row 0"):
         zoo.handmade().predict([[0.0, np.nan, 0.0]])
     with pytest.raises(
-        ValueError, match=r"the model's 3 features: X must be of shape \(n, 3\), got \(1, 2\)"
+        ValueError, match=r"is expecting 3 features as input: X must be of shape \(n, 3\), got \(1, 2\)"
     ):
         zoo.handmade().predict([[0.0, 1.0]])
 

@@ -142,7 +142,7 @@ def test_what_is_learnt_is_finite(name):
     numbers += [model.left_out_residuals_, model.C_, model.pull_]
     numbers += [array for part in model.model_.parts for array in part.units.arrays.values()]
     assert all(np.isfinite(number).all() for number in numbers)
-    assert min(model.expected_error_, model.expected_error_std_) >= 0
+    assert np.min([model.expected_error_, model.expected_error_std_]) >= 0
 
 
 # ---- same bits
@@ -160,7 +160,7 @@ def test_fits_are_the_same_again_on_two_threads_and_in_any_order(name):
     ):
         again = fit(other, rows, y, sample_weight=s, warns=made.warns and made.warns.replace("13", r"\d+"))
         assert_same_bits(outputs(again, X), outputs(model, X))
-        assert again.expected_error_ == model.expected_error_
+        np.testing.assert_array_equal(again.expected_error_, model.expected_error_)
         np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
 
 
@@ -216,8 +216,11 @@ def test_files_give_the_same_answer(name, kind, tmp_path):
     again = fit(clone(model), files, warns=made.warns)
     assert_same_bits(outputs(again, frame_of(made).astype(float)), outputs(model, rows_of(made)))
     assert_same_bits(outputs(again, files), outputs(model, rows_of(made)))
-    assert again.predict(files).tolist() == model.predict(rows_of(made)).tolist()
-    assert again.expected_error_ == model.expected_error_
+    labels = model.predict(rows_of(made)).tolist()
+    if kind == "csv":  # cells of text files have no spaces around them
+        labels = [label.strip() if isinstance(label, str) else label for label in labels]
+    assert again.predict(files).tolist() == labels
+    np.testing.assert_array_equal(again.expected_error_, model.expected_error_)
 
 
 @pytest.mark.parametrize("name", FITTING)
@@ -251,11 +254,29 @@ def test_exported_functions_agree(name):
 # ---- the way it comes out of the box
 
 
+@pytest.mark.parametrize("name", [name for name in FITTING if name != "wide"])  # it takes 11 s
+def test_default_settings_hold_too(name):
+    made = nasty.MADE[name]()
+    kind = LowRankLSSVC if made.classifies else LowRankLSSVR
+    model = fit(kind(random_state=0), made.X, made.y, sample_weight=made.weights, warns=made.warns)
+    X = rows_of(made)
+    far = np.full((1, X.shape[1]), 1e200)
+    assert np.isfinite(outputs(model, np.concatenate([X, far]))).all()
+    assert np.isfinite(np.append(model.feature_importances_, model.expected_error_)).all()
+    weights = np.ones(len(X)) if made.weights is None else made.weights
+    if made.classifies:
+        share = max(weights[made.y == label].sum() for label in model.classes_) / weights.sum()
+        assert model.score(X, made.y, sample_weight=made.weights) > share - 1e-9
+    else:
+        scale = np.abs(made.y).max(axis=0)
+        assert (np.abs(model.predict(X) - made.y).max(axis=0) <= 3.0 * scale).all()
+
+
 @pytest.mark.parametrize(
     "name",
-    ["two_rows", "constant_features", "weights_of_1e_300", "targets_on_many_scales"],
+    ["two_rows", "constant_features", "weights_of_1e_300", "targets_on_many_scales", "equal_rows"],
 )
-def test_default_settings_hold_too(name):
+def test_default_settings_do_not_depend_on_the_order_of_rows(name):
     made = nasty.MADE[name]()
     order = np.random.default_rng(2).permutation(len(made.X))
     weights = None if made.weights is None else made.weights[order]
@@ -263,9 +284,6 @@ def test_default_settings_hold_too(name):
     model = fit(kind(random_state=0), made.X, made.y, sample_weight=made.weights)
     again = fit(kind(random_state=0, n_jobs=2), made.X[order], made.y[order], sample_weight=weights)
     assert_same_bits(outputs(again, made.X), outputs(model, made.X))
-    far = np.full((1, made.X.shape[1]), 1e200)
-    assert np.isfinite(outputs(model, np.concatenate([made.X, far]))).all()
-    assert np.isfinite([model.expected_error_, *model.feature_importances_]).all()
 
 
 @pytest.mark.parametrize("kind", [LowRankLSSVC, LowRankLSSVR])
@@ -277,7 +295,7 @@ def test_a_race_does_not_depend_on_the_order_of_rows(kind):
     settings = {"n_units": 5, "basis": "gaussian_rbf", "random_state": 0}
     model, again = fit(kind(**settings), X, y), fit(kind(n_jobs=2, **settings), X[order], y[order])
     assert_same_bits(outputs(again, X), outputs(model, X))
-    assert again.expected_error_ == model.expected_error_
+    np.testing.assert_array_equal(again.expected_error_, model.expected_error_)
 
 
 def test_one_absurd_value_does_not_spoil_all_others():
@@ -380,12 +398,12 @@ def test_a_value_that_is_not_finite_is_named_at_every_door(value, tmp_path):
                 ValueError, match=f"Input X contains {whole}: feature {name} is {value} in row 7"
             ):
                 door(table)
-        with pytest.raises(ValueError, match=f"got {value} in row 7, feature {name}"):
+        with pytest.raises(ValueError, match=f"feature {name} is {value} in row 7"):
             named.model_.predict(table)
     for kind in ("parquet", "csv"):
         files = written(nasty.Table(bad, made.y), tmp_path / f"bad.{kind}")
         for door in (clone(model).fit, named.predict):
-            with pytest.raises(ValueError, match=f"{name}(.|\n)*row 7"):
+            with pytest.raises(ValueError, match=f"{name}(.|\n)*(row 7|line 9)"):
                 door(files)
 
 
@@ -576,4 +594,5 @@ def test_whatever_comes_ends_in_a_sentence_or_in_finite_answers(seed):
         return
     rows = np.concatenate([made.X, *(np.full((1, made.X.shape[1]), value) for value in FAR)])
     assert np.isfinite(outputs(model, rows)).all()
-    assert np.isfinite([model.expected_error_, model.expected_error_std_, *model.feature_importances_]).all()
+    assert np.isfinite(np.hstack([model.expected_error_, model.expected_error_std_])).all()
+    assert np.isfinite(model.feature_importances_).all()

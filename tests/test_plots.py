@@ -1,8 +1,6 @@
 """Pictures can be drawn for every basis, any number of classes, arrays and data frames."""
 
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -15,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sleek import LSSVC, LSSVR, Expansion, LowRankLSSVC, LowRankLSSVR
 from sleek.datasets import make_ripley
 from sleek.plots import dependence, plot_coverage, plot_dependence, plot_reliability
-from sleek.report.plots import COLORS, MARKERS, plot_decision
+from sleek.report.decision_plots import COLORS, MARKERS, plot_decision
 
 mpl.use("agg")
 
@@ -202,14 +200,6 @@ def test_coverage_is_how_many_targets_are_within(axes):
     groups = np.where(X[:, 0] > 0, "a", "b")
     regressor.conformalize(X, y, groups)
     assert len(bars_of(plot_coverage(regressor, X, y, ax=axes(), groups=groups))[0]) == 10
-
-
-def test_the_page_on_uncertainty_runs():
-    page = (Path(__file__).parents[1] / "docs" / "uncertainty.md").read_text("utf-8")
-    names = {}
-    for snippet in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
-        exec(compile(snippet, "uncertainty.md", "exec"), names)
-    assert len(names["figure"].axes) == 4
 
 
 def flats(n=200):

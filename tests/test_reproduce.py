@@ -70,6 +70,7 @@ def ignore(line):
 # -- the whole command ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:On the rows it was fitted to")  # of few rows, in a few rounds
 def test_everything_is_written_and_a_second_run_does_nothing_twice(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "QUICK", TINY)
     monkeypatch.setattr(readings, "READINGS", READINGS[:2])

@@ -22,7 +22,7 @@ from sleek.model.saving import VERSION, dumps, loads, training_record
 HERE = Path(__file__).parent
 OLD = {
     name: expected
-    for version in (1, 2)
+    for version in range(1, VERSION + 1)
     for name, expected in json.loads((HERE / f"models/v{version}_expected.json").read_text()).items()
 }
 
@@ -104,8 +104,8 @@ def test_files_of_former_releases_are_read(name):
 
 
 @pytest.mark.filterwarnings("ignore:Column")  # rows hold gaps and words that are no level
-@pytest.mark.parametrize("name", sorted(name for name in OLD if name.startswith("v2")))
-def test_files_of_the_second_format_have_parts_facts_and_columns(name):
+@pytest.mark.parametrize("name", sorted(name for name in OLD if not name.startswith("v1")))
+def test_files_since_the_second_format_have_parts_facts_and_columns(name):
     model, expected = sleek.load(HERE / f"models/{name}.json"), OLD[name]
     assert [part.basis.name for part in model.parts] == expected["parts"]
     facts = model.facts and {
@@ -118,9 +118,26 @@ def test_files_of_the_second_format_have_parts_facts_and_columns(name):
         assert model.predict(expected["table"]).tolist() == expected["predictions"]
 
 
+@pytest.mark.parametrize("name", sorted(name for name in OLD if name.startswith("v3")))
+def test_files_since_the_third_format_have_effects(name):
+    effects, expected = sleek.load(HERE / f"models/{name}.json").effects(), OLD[name]
+    np.testing.assert_allclose(effects.mean, expected["mean"], rtol=1e-9)
+    shares = {k if isinstance(k, str) else " and ".join(k): v for k, v in effects.shares.items()}
+    assert shares == pytest.approx(expected["shares"], abs=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in OLD if not name.startswith("v3")))
+def test_files_of_former_formats_say_what_they_lack(name):
+    with pytest.raises(ValueError, match="distribution of every column"):
+        sleek.load(HERE / f"models/{name}.json").effects()
+
+
 def test_all_files_of_former_releases_are_there():
     """A release adds its files and takes none away."""
-    assert {file.stem for file in (HERE / "models").glob("v*.json")} == {*OLD, "v1_expected", "v2_expected"}
+    assert {file.stem for file in (HERE / "models").glob("v*.json")} == {
+        *OLD,
+        *(f"v{n}_expected" for n in range(1, VERSION + 1)),
+    }
     assert {int(name[1]) for name in OLD} == set(range(1, VERSION + 1))
 
 

@@ -2,6 +2,8 @@
 
 import copy
 import json
+import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,9 @@ from hypothesis import strategies as st
 import sleek
 from sleek import KernelModel, ModelFileError
 from sleek.model.saving import dumps, loads
+from sleek.tables.columns import DateColumn, LevelColumn
+from sleek.tables.errors import TableError
+from sleek.tables.inputs import Inputs
 
 HERE = Path(__file__).parent
 FOLDERS = (HERE / "corpus", HERE / "corpus/v2")  # of the first format, of the second
@@ -24,7 +29,14 @@ SENTENCES = {
         line.split("\t") for line in (folder / "sentences.tsv").read_text("utf-8").splitlines()
     )
 }
+DATED = Inputs(
+    (
+        DateColumn("when", ("days", "season", "hour"), 100.0, indicator=True),
+        LevelColumn("zip", ("a", "b"), ((1.0,), (2.0,)), (0.5,), (0.0,)),
+    )
+)
 VALID = [
+    dumps(zoo.handmade(d=5, feature_names=DATED.feature_names, inputs=DATED)),
     dumps(zoo.with_inputs()[0]),
     dumps(zoo.handmade("sigmoidal", (3, 1, 2))),
     dumps(zoo.handmade("box+gaussian_rbf", None)),
@@ -154,7 +166,22 @@ def a_model_or_a_sentence(data):
     assert isinstance(model, KernelModel)
     with np.errstate(all="ignore"):
         assert len(model.predict(np.zeros((2, model.n_features)))) == 2
+        if model.inputs is not None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of gaps that training did not have
+                gaps = {column.name: [None] for column in model.inputs.columns}
+                assert [column.fill_in_words for column in model.inputs.columns]
+                with suppress(TableError):  # there is nothing to fill them with
+                    assert len(model.predict(gaps)) == 1
     assert dumps(model)
+
+
+@pytest.mark.parametrize("fill", [1e308, -1e308, 1e12])
+def test_a_date_is_filled_with_a_date(fill):
+    document = json.loads(VALID[0])
+    document["inputs"][0]["fill"] = fill
+    with pytest.raises(ModelFileError, match=r"`inputs.fill` must be within ±1e\+11"):
+        loads(json.dumps(document).encode())
 
 
 @settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import sleek
 from sleek import LSSVC, LSSVR, Alternating, LowRankLSSVC, LowRankLSSVR, Simplex
 from sleek.datasets import make_ripley
 
@@ -114,3 +115,15 @@ def test_settings_of_a_part_can_be_set_while_it_is_a_word():
     assert grid.best_params_["trainer__max_iter"] in (0, 20)
     with pytest.raises(ValueError, match="Invalid parameter"):
         LowRankLSSVC().set_params(trainer__no_such_setting=1)
+
+
+@pytest.mark.parametrize("kind", [LowRankLSSVC, LowRankLSSVR, LSSVC, LSSVR], ids=lambda kind: kind.__name__)
+def test_a_pickle_of_another_release_warns(kind):
+    X, y = np.arange(12.0).reshape(6, 2), np.array([0, 0, 0, 1, 1, 1])
+    estimator = kind(C=1.0).fit(X, y)
+    again = pickle.loads(pickle.dumps(estimator))
+    assert vars(again).keys() == vars(estimator).keys()
+    other = kind(C=1.0)
+    with pytest.warns(sleek.InconsistentVersionWarning, match=f"{kind.__name__} was pickled by sleek 9.9"):
+        other.__setstate__(estimator.__getstate__() | {"_sleek_version": "9.9"})
+    assert (other.predict(X) == estimator.predict(X)).all()

@@ -30,12 +30,11 @@ from sleek._runtime.threads import Workers, _blas_guard, read_ahead, single_thre
 from sleek.closed_form.moments import Moments
 from sleek.outputs import Labels
 from sleek.outputs.classes import decide
-from sleek.rows.arrays import ArrayRows
-from sleek.rows.keys import chosen_rows
+from sleek.rows.arrays import ArrayRows, sorted_rows
 from sleek.rows.rows import Run
-from sleek.rows.sample import Sample
+from sleek.rows.sample import Draw, Sample
 from sleek.rows.scaling import ScaledSource, Scaling
-from sleek.rows.sorting import sorted_rows
+from sleek.rows.source import OneBlock
 from sleek.testing import SourceContract
 
 ONE = Workers(1)
@@ -105,6 +104,17 @@ def test_targets_are_measured_block_by_block():
     np.testing.assert_allclose(coding.scale**2, np.average((Y - mean) ** 2, axis=0, weights=s), rtol=1e-13)
     assert survey.weights.n_rows == 5000
     assert survey.weights.total == pytest.approx(s.sum())
+
+
+@pytest.mark.parametrize("block_rows", [None, 300])
+def test_few_rows_in_one_block_have_the_same_sums_to_the_last_bit(block_rows):
+    rows = ScaledSource(source(block_rows=block_rows), Scaling(np.full(3, 0.5), np.full(3, 2.0)))
+    kept = OneBlock.of(rows)
+    assert isinstance(kept, OneBlock) == (block_rows is None)
+    assert kept.n_rows == rows.n_rows
+    one, two = kept.map_reduce(moments), rows.map_reduce(moments)
+    np.testing.assert_array_equal(one.G, two.G)
+    assert OneBlock.of(many := source(5000)) is many
 
 
 def test_scaled_source_hands_out_scaled_rows():
@@ -211,12 +221,12 @@ def test_items_may_come_from_an_iterator():
 
 @pytest.mark.parametrize("n_rows", [100, 3_000_000])
 def test_rows_drawn_and_rows_held_out_do_not_overlap_and_have_the_size_asked_for(n_rows):
-    drawn, held = chosen_rows(n_rows, 60, 30, seed=1)
+    data = number_source(np.arange(n_rows)[:, None], np.zeros((n_rows, 1)))
+    drawn, held = Draw(data, 60, 30, 1, 0.0).known[:2]
     assert (len(drawn), len(held)) == (60, 30)
     assert not set(drawn) & set(held)
-    smaller, _ = chosen_rows(n_rows, 20, 0, seed=1)
+    smaller = Draw(data, 20, 0, 1, 0.0).numbers
     assert set(smaller) < set(drawn)
-    data = number_source(np.arange(n_rows)[:, None], np.zeros((n_rows, 1)))
     np.testing.assert_array_equal(data.rows_at(drawn).X[:, 0], drawn)
     np.testing.assert_array_equal(
         ScaledSource(data, Scaling(np.zeros(1), np.ones(1))).rows_at(drawn).X[:, 0], drawn
@@ -329,7 +339,7 @@ def test_rows_that_stand_there_twice_are_merged_if_weights_are_counts():
     assert rows.s.tolist() == [2.0, 4.0, 1.0]
     own, places = rows.originals(np.array([1, 2]), "numbers")
     assert (own.tolist(), places.tolist()) == ([0, 2, 3], [0, 0, 1])
-    rows = ArrayRows(X, y, np.array([1.0, 2.0, 0.5, 1.0])).canonical()
+    rows = ArrayRows(X, y, np.array([1.0, 2.0, 0.5, 1.0])).canonical(merge=False)
     assert (rows.X.ravel().tolist(), rows.s.tolist()) == ([1.0, 2.0, 2.0, 2.0], [2.0, 0.5, 1.0, 1.0])
 
 
@@ -425,7 +435,7 @@ X, Y = np.random.default_rng(0).normal(size=(5000, 3)), np.arange(5000.0)
     [
         (
             {"X": spoilt(X, 4000, [0.0, np.nan, np.inf])},
-            r"must be finite numbers, but feature number 1 is nan in row 4000 \(counted from 0\)\. Fill",
+            r"Input X contains NaN: feature number 1 is nan in row 4000 \(counted from 0\)\. Fill",
         ),
         ({"X": X[:, :2]}, r"Features must have shape \(4096, 3\), got shape \(4096, 2\)"),
         ({"y": spoilt(Y, 4001, -np.inf)}, "Targets must be finite numbers, got -inf in row 4001"),
@@ -569,7 +579,7 @@ def test_blocks_may_be_added_up_beforehand_wherever_they_are_cut(n_blocks):
         parts = [PartialSum.of(a, blocks[a:b]) for a, b in pairwise(cuts)]
         while len(parts) > 1:  # neighbours in any order
             i = int(rng.integers(len(parts) - 1))
-            parts[i : i + 2] = [PartialSum.joined(parts[i : i + 2])]
+            parts[i : i + 2] = [PartialSum.join(parts[i : i + 2])]
         assert parts[0].total == whole(0, size)
         sizes = [size for _, size, _ in PartialSum.of(cuts[1], blocks[cuts[1] :]).nodes]
         assert max(map(sizes.count, sizes), default=0) <= 2

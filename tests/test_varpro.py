@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sleek import LowRankLSSVC, LowRankLSSVR, VariableProjection
 from sleek.bases import known_bases
 from sleek.bases.expansion import Expansion, Part
-from sleek.closed_form.penalty import Penalty
+from sleek.closed_form.solve import Penalty
 from sleek.trainers.base import Reached
 from sleek.trainers.varpro import _Reduced
 

@@ -96,7 +96,9 @@ def test_what_does_not_go_on_is_said():
     X, y = make_ripley(150, random_state=0)
     fitted = LowRankLSSVC(3, basis="gaussian_rbf", C=1.0, shape=0.5, warm_start=True, random_state=0)
     fitted.fit(X, y)
-    with pytest.raises(ValueError, match="goes on from a model of 2 features, but the rows have 1 features"):
+    with pytest.raises(
+        ValueError, match=r"goes on from a model of 2 features, but the rows have 1 feature\b"
+    ):
         fitted.fit(X[:, :1], y)
     with pytest.raises(ValueError, match=r"goes on from a model of classes \[0, 1\], but the rows have"):
         fitted.fit(X, y + 1)

@@ -5,7 +5,7 @@ import pytest
 
 from sleek import LowRankLSSVC, LowRankLSSVR
 from sleek.datasets import make_ripley
-from sleek.fit.folds import mean_and_error
+from sleek.fit.judge import mean_and_error
 from sleek.rows.weights import WeightSurvey
 
 
@@ -58,7 +58,8 @@ def test_one_weight_for_all_rows_is_none(estimator, weight):
 def test_rows_that_all_stand_there_twice_are_no_more_observations():
     X, y = make_ripley(150, random_state=0)
     plain = LowRankLSSVC(random_state=0).fit(X, y)
-    twice = LowRankLSSVC(random_state=0).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    with pytest.warns(UserWarning, match="Rows stand in the table 2 times each"):
+        twice = LowRankLSSVC(random_state=0).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     np.testing.assert_array_equal(twice.decision_function(X), plain.decision_function(X))
     assert twice.expected_error_ == plain.expected_error_
 

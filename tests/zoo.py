@@ -15,7 +15,7 @@ MIXED = ("gaussian_rbf+sigmoidal", "box+robust_rbf", "box+linear")
 SMOOTH = ("gaussian_rbf", "sigmoidal", "gaussian_rbf+sigmoidal")
 TASKS = ("binary", "classes", "number", "numbers")
 D, ROWS = 5, 400
-CASES = [(basis, task) for basis in (*BASES, "linear", *MIXED) for task in TASKS]
+CASES = [(basis, task) for basis in (*BASES, "linear", "curves", *MIXED) for task in TASKS]
 INPUTS = Inputs(
     (
         NumberColumn("age", fill=41.5),
@@ -47,7 +47,7 @@ def fitted(basis, task):
     X, y = problem(task)
     kind = LowRankLSSVC if task in ("binary", "classes") else LowRankLSSVR
     shape = 0.1 if basis == "simplex" else 0.3
-    size = "auto" if basis == "linear" else 8
+    size = "auto" if basis in ("linear", "curves") else 8
     return kind(size, basis=basis, C=10.0, shape=shape, random_state=0).fit(X[:200], y[:200])
 
 

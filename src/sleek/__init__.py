@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sleek._runtime.json_values import ModelFileError as ModelFileError
     from sleek.bases.base import Basis as Basis
     from sleek.bases.box import Box as Box
+    from sleek.bases.curves import Curves as Curves
     from sleek.bases.distance import DistanceBasis as DistanceBasis
     from sleek.bases.expansion import Expansion as Expansion
     from sleek.bases.expansion import Part as Part
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from sleek.estimators.dense import LSSVR as LSSVR
     from sleek.estimators.low_rank import LowRankLSSVC as LowRankLSSVC
     from sleek.estimators.low_rank import LowRankLSSVR as LowRankLSSVR
-    from sleek.estimators.merging import merge as merge
+    from sleek.estimators.merge import merge as merge
+    from sleek.estimators.versions import InconsistentVersionWarning as InconsistentVersionWarning
     from sleek.model.explanation import Explanation as Explanation
     from sleek.model.kernel_model import KernelModel as KernelModel
     from sleek.model.saving import load as load
@@ -40,12 +42,13 @@ if TYPE_CHECKING:
     from sleek.outputs.classes import ClassOutputs as ClassOutputs
     from sleek.outputs.loss import Loss as Loss
     from sleek.outputs.numbers import NumberOutputs as NumberOutputs
-    from sleek.rows.dask.rows import DaskRows as DaskRows
+    from sleek.rows.dask.dask_rows import DaskRows as DaskRows
     from sleek.rows.files.files import Files as Files
     from sleek.rows.raw import RawBlock as RawBlock
     from sleek.rows.rows import Rows as Rows
     from sleek.tables.inputs import Inputs as Inputs
     from sleek.trainers.alternating import Alternating as Alternating
+    from sleek.trainers.base import Limit as Limit
     from sleek.trainers.base import Problem as Problem
     from sleek.trainers.base import Trainer as Trainer
     from sleek.trainers.base import Training as Training
@@ -60,17 +63,20 @@ _MODULES = {
     "Box": "bases.box",
     "ClassOutputs": "outputs.classes",
     "Coordinates": "bases.units",
-    "DaskRows": "rows.dask.rows",
+    "Curves": "bases.curves",
+    "DaskRows": "rows.dask.dask_rows",
     "DistanceBasis": "bases.distance",
     "Expansion": "bases.expansion",
     "Explanation": "model.explanation",
     "Files": "rows.files.files",
     "Formula": "bases.formula",
     "GaussianRBF": "bases.gaussian_rbf",
+    "InconsistentVersionWarning": "estimators.versions",
     "Inputs": "tables.inputs",
     "KernelModel": "model.kernel_model",
     "LSSVC": "estimators.dense",
     "LSSVR": "estimators.dense",
+    "Limit": "trainers.base",
     "Linear": "bases.linear",
     "Loss": "outputs.loss",
     "LowRankLSSVC": "estimators.low_rank",
@@ -92,7 +98,7 @@ _MODULES = {
     "Units": "bases.units",
     "VariableProjection": "trainers.varpro",
     "load": "model.saving",
-    "merge": "estimators.merging",
+    "merge": "estimators.merge",
 }
 _ROOMS = ("export", "plots")
 __all__ = sorted([*_MODULES, *_ROOMS])

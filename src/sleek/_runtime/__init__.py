@@ -1,4 +1,4 @@
-"""What every room may need and none is about: threads, progress, atomic files, checks of parameters.
+"""Utilities for all packages: threads, progress, atomic files, checks of parameters.
 
 Nothing here knows of models, rows or outputs.
 """

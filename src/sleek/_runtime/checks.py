@@ -8,12 +8,8 @@ from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek._runtime.warn import warn
-
-OUTLIER_SHARE = 0.9  # of a target's variance, made up by one row
 
 T = TypeVar("T")
 
@@ -30,10 +26,12 @@ def all_or_nothing(estimator: object) -> Iterator[None]:
         raise
 
 
-def rows_that_count(X: AnyArray, y: AnyArray, s: FloatArray) -> tuple[AnyArray, AnyArray, FloatArray]:
-    """The rows of positive weight, without a copy if that is all of them."""
-    counts = s > 0
-    return (X, y, s) if counts.all() else (X[counts], y[counts], s[counts])
+def rows_that_count(X: Any, y: Any, s: FloatArray) -> tuple[Any, Any, FloatArray]:
+    """The rows of positive weight, of an array or a table, without a copy if that is all of them."""
+    kept = np.flatnonzero(s > 0)
+    if len(kept) == len(s):
+        return X, y, s
+    return X[kept] if isinstance(X, np.ndarray) else X.take(kept), y[kept], s[kept]
 
 
 def check_choice(name: str, value: Any, known: Collection[str]) -> str:
@@ -78,6 +76,10 @@ def check_n_jobs(value: Any) -> int:
     """The number of threads: joblib's convention, in which None is 1 and -1 all cores."""
     if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value == 0):
         raise ValueError(f"`n_jobs` must be None or a whole number other than 0, got {value!r}.")
+    if value is None or value == 1:
+        return 1
+    from joblib import effective_n_jobs
+
     return int(effective_n_jobs(value))
 
 
@@ -134,23 +136,6 @@ def check_magnitude(deviation: FloatArray, names: Sequence[str] | None) -> None:
         )
 
 
-def warn_of_outliers(Y: FloatArray, s: FloatArray) -> None:
-    """A warning if a single row makes up most of a target's variation: squared errors will follow it."""
-    squares = s[:, None] * (Y - np.average(Y, axis=0, weights=s)) ** 2
-    share = squares.max(axis=0) / np.maximum(squares.sum(axis=0), np.finfo(float).tiny)
-    if len(Y) > 10 and share.max() > OUTLIER_SHARE:
-        row, output = np.unravel_index(np.argmax(squares / squares.sum(axis=0)), squares.shape)
-        warn_of_outlier(f"Row {row} of y", float(Y[row, output]), float(share.max()))
-
-
-def warn_of_outlier(where: str, value: float, share: float) -> None:
-    """The warning itself."""
-    warn(
-        f"{where}, {value:.6g}, makes up {100 * share:.0f} % of the target's "
-        "variance, and squared errors will follow it. Check it, clip it, or give it a small weight.",
-    )
-
-
 def check_centers(init: Any, n_units: int | str, n_features: int) -> FloatArray:
     """Start centres given by the user: (n_units, n_features), finite."""
     try:
@@ -182,3 +167,15 @@ def check_memory(n_rows: int, machine: int | None) -> None:
             "Use LowRankLSSVC or LowRankLSSVR, whose memory does not grow with the square of the rows, "
             "or fewer rows."
         )
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None or not equal to itself, as NaN, or cannot even say so, as pandas.NA.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    if value is None:
+        return True
+    equal = value == value
+    return not (isinstance(equal, bool | np.bool_) and equal)

@@ -28,7 +28,7 @@ def interruptible(function: Callable[Arguments, Result]) -> Callable[Arguments, 
     """
 
     @wraps(function)
-    def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         try:
             return function(*args, **kwargs)
         except SystemError as error:
@@ -39,4 +39,4 @@ def interruptible(function: Callable[Arguments, Result]) -> Callable[Arguments, 
                 raise cause from None
             raise
 
-    return guarded
+    return wrapper

@@ -1,4 +1,4 @@
-"""What long work tells while it lasts: one line at the end of a terminal, and lines that stay if asked for.
+"""Progress of long work: a line on the terminal that vanishes, and lines that stay with `verbose`.
 
 `Display` is the only thing that draws; a verbose fit and every command use it. It imports nothing before it
 has something to show.

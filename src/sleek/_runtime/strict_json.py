@@ -1,4 +1,4 @@
-"""JSON without its loopholes, for files that strangers wrote."""
+"""JSON without its loopholes, for files that anybody may have written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pass over the rows brings home: records that are added field by field, in one order.
+"""Sums over blocks of rows that are the same to the last bit, whoever adds which blocks.
 
 Pairs of blocks are added, then pairs of these sums, and so on: the sum of blocks 2ᵏi … 2ᵏ(i+1)-1 is made of
 those of its two halves, whatever else there is. So whoever has some consecutive blocks, a thread, a file, a
@@ -50,7 +50,7 @@ class PartialSum(Generic[Sum]):
     >>> found = PartialSum.of(3, ["d", "e", "f", "g", "h"])
     >>> found.nodes
     ((3, 1, 'd'), (4, 4, 'efgh'))
-    >>> PartialSum.joined([PartialSum.of(0, ["a", "b", "c"]), found]).total
+    >>> PartialSum.join([PartialSum.of(0, ["a", "b", "c"]), found]).total
     'abcdefgh'
     """
 
@@ -62,7 +62,7 @@ class PartialSum(Generic[Sum]):
         return cls._of((place, 1, part) for place, part in enumerate(parts, first))
 
     @classmethod
-    def joined(cls, sums: Iterable[PartialSum[Sum]]) -> PartialSum[Sum]:
+    def join(cls, sums: Iterable[PartialSum[Sum]]) -> PartialSum[Sum]:
         """Of stretches of blocks one after the other."""
         return cls._of(node for partial in sums for node in partial.nodes)
 

@@ -45,7 +45,7 @@ class Workers:
             pool, self._pool = self._pool, None
             patiently(partial(pool.shutdown, cancel_futures=True))
 
-    def spread(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    def map_list(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """``list(map(function, items))``, where this thread works too and none waits for another.
 
         For a moderate number of items whose results may all be held. An error or an interrupt lets every
@@ -55,7 +55,7 @@ class Workers:
             return [function(item) for item in items]
         if self._pool is None:
             with Workers(self.n_jobs) as workers:
-                return workers.spread(function, items)
+                return workers.map_list(function, items)
         results: dict[int, Result] = {}
         todo, failed = iter(range(len(items))), Event()
 

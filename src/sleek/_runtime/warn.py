@@ -1,4 +1,4 @@
-"""Warnings that point to the user's own line, however deep in the house they are said."""
+"""Warnings that point to the line of the user's program that called sleek."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import sys
 import warnings
 from types import FrameType
 
-HOUSES = ("sleek", "sklearn", "joblib")  # whose lines are nobody's fault
+PACKAGES = ("sleek", "sklearn", "joblib")  # whose lines are not the user's
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning at the line that called into the house.
+    """Warn at the innermost line that is not one of these packages.
 
-    `warnings.warn` counts levels, and how many there are depends on who calls whom.
+    `warnings.warn` takes a number of calls to go back, which depends on where the warning is raised.
     """
     level = 2
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in HOUSES:
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in PACKAGES:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

@@ -4,6 +4,7 @@ A basis knows rows and numbers, and nothing of targets, training or models. A ne
 room, or a class in a user's own program.
 """
 
+from functools import cache
 from importlib import import_module
 from inspect import isabstract
 from pkgutil import iter_modules
@@ -20,8 +21,7 @@ def known_bases() -> dict[str, type[Basis]]:
     >>> known_bases()["simplex"]
     <class 'sleek.bases.simplex.Simplex'>
     """
-    for module in iter_modules(__path__, prefix=f"{__name__}."):
-        import_module(module.name)
+    _import_room()
     pending: list[type[Basis]] = list(Basis.__subclasses__())
     found: dict[str, type[Basis]] = {}
     while pending:
@@ -37,6 +37,13 @@ def known_bases() -> dict[str, type[Basis]]:
             )
         found[cls.name] = cls
     return found
+
+
+@cache
+def _import_room() -> None:
+    """Import the bases of this room, once: a folder is read for that."""
+    for module in iter_modules(__path__, prefix=f"{__name__}."):
+        import_module(module.name)
 
 
 def _place(cls: type[Basis]) -> str:

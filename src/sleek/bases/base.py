@@ -10,15 +10,15 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from sleek._runtime.types import AnyArray, FloatArray
+from sleek._runtime.parameters import Parameters
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.bases.formula import Formula
-from sleek.bases.units import Coordinates, Parameter, Units
+from sleek.bases.units import Coordinates, Parameter, Units, round_to_digits
 from sleek.rows.scaling import Scaling
 
 
-class Basis(BaseEstimator, ABC):
+class Basis(Parameters, ABC):
     """A family of learnable functions φ_j(x; λ_j), stateless: the numbers live in `Units`."""
 
     name: ClassVar[str]
@@ -37,14 +37,24 @@ class Basis(BaseEstimator, ABC):
         """Units located at `centers` (m, d), with one common initial sharpness `shape` > 0 for a feature."""
 
     def start_at_leaves(
-        self, lows: FloatArray, highs: FloatArray, shape: FloatArray, middle: FloatArray
+        self, lows: FloatArray, highs: FloatArray, shape: FloatArray, middle: FloatArray, closing: bool = True
     ) -> Units:
         """Units at leaves of trees, for bases that declare `leaf_shapes`.
 
         Leaves have sides `lows` and `highs` (m, d), infinite where they are open; `shape` (d,) is the
-        sharpness of sides, and `middle` (d,) the middle of the data.
+        sharpness of sides, and `middle` (d,) the middle of the data. Unless `closing`, open sides stay open.
         """
         raise TypeError(f"{type(self).__name__} declares no `leaf_shapes`: it starts at rows.")
+
+    def start_per_feature(self, X: FloatArray, s: FloatArray, most: int) -> Units:
+        """Units for the features of rows X with weights s, for bases that are `per_feature`.
+
+        One for each feature that varies, unless a basis says otherwise; it should stay below `most`.
+        """
+        d = X.shape[1]
+        units = self.start(np.zeros((d, d)), 1.0, np.random.default_rng(0))
+        varied = np.flatnonzero(np.ptp(X, axis=0) > 0)
+        return self.take(units, varied) if len(varied) else units
 
     @abstractmethod
     def coordinates(self, start: Units) -> Coordinates:
@@ -73,6 +83,66 @@ class Basis(BaseEstimator, ABC):
         """The nearest units that satisfy every parameter's constraint."""
         lower = self.lower_bounds()
         return units.map(lambda name, array: np.maximum(array, lower[name]))
+
+    @property
+    def label(self) -> str:
+        """What one of its units is called beside those of other bases."""
+        return f"{self.name} {self.noun}"
+
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """The parameters in which 0 takes a feature out of a unit."""
+        return tuple(parameter.name for parameter in self.parameters if parameter.switch)
+
+    def features_on(self, units: Units) -> AnyArray | None:
+        """Which features every unit looks at, (m, d); None if it has no switches."""
+        on = None
+        for name in self.switches:
+            on = units[name] != 0 if on is None else on | (units[name] != 0)
+        return on
+
+    def moving(self, start: Units, scale: Units) -> Units:
+        """The scale of coordinates, 0 for the numbers of features that units start without."""
+        on = self.features_on(start)
+        if on is None or (on.all() and all(start[name].all() for name in self.switches)):
+            return scale
+        return scale.map(
+            lambda name, array: (
+                array * (start[name] != 0 if name in self.switches else on)
+                if array.shape == on.shape
+                else array
+            )
+        )
+
+    def features_without(
+        self, X: FloatArray, units: Units, switch: str, unit: IntArray, feature: IntArray
+    ) -> FloatArray:
+        """(n, b) the values of some units, each without one feature: ``units[switch][unit, feature]`` is 0.
+
+        O(n·b·d) here; bases that are functions of a sum over features take the feature's term off it.
+        """
+        some = self.take(units, unit)
+        array = some[switch].copy()
+        array[np.arange(len(unit)), feature] = 0.0
+        return self.features(X, some.map(lambda name, other: array if name == switch else other))
+
+    def count_numbers(self, units: Units) -> IntArray:
+        """How many numbers a person has to read of every unit, beside its weights: those that are not 0."""
+        on = self.features_on(units)
+        count = np.zeros(len(units), dtype=np.int64)
+        for parameter in self.parameters:
+            array = units[parameter.name]
+            if not parameter.shared:
+                there = array != 0 if on is None or parameter.switch or array.shape != on.shape else on
+                count += np.count_nonzero(there.reshape(len(array), -1), axis=1)
+        return count
+
+    def round(self, units: Units, mean: FloatArray, spread: FloatArray, digits: int) -> Units:
+        """Units in so many digits, in the user's units, where features have this mean and spread (d,).
+
+        By default every number has so many significant digits.
+        """
+        return units.map(lambda name, array: round_to_digits(array, digits))
 
     @property
     def learns(self) -> bool:

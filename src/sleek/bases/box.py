@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sleek import kernels
-from sleek._runtime.types import FloatArray
+from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.base import Basis
 from sleek.bases.formula import Formula, exp, maximum, names
-from sleek.bases.units import Coordinates, Parameter, Units
+from sleek.bases.units import Coordinates, Parameter, Units, round_places, round_to_digits
 from sleek.rows.scaling import Scaling
 
 _x, _z, _centers, _half_widths, _below, _above = names("x z centers half_widths below above")
 
+NEARLY_OPEN = 1e-12  # the share of a leaf's sharpness that open sides begin with if training may close them
 NEGLIGIBLE = 0.1  # a side that takes less than this off log φ anywhere in the data is not worth a word
 
 
@@ -40,8 +41,8 @@ class Box(Basis):
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("centers"),
         Parameter("half_widths", lower=0.0),
-        Parameter("below", lower=0.0),
-        Parameter("above", lower=0.0),
+        Parameter("below", lower=0.0, switch=True),
+        Parameter("above", lower=0.0, switch=True),
     )
     auto_shapes: ClassVar[tuple[float, ...]] = (0.5, 2.0)
     leaf_shapes: ClassVar[tuple[float, ...]] = (2.0, 8.0)
@@ -63,16 +64,23 @@ class Box(Basis):
         )
 
     def start_at_leaves(
-        self, lows: FloatArray, highs: FloatArray, shape: FloatArray, middle: FloatArray
+        self, lows: FloatArray, highs: FloatArray, shape: FloatArray, middle: FloatArray, closing: bool = True
     ) -> Units:
-        """Boxes with the sides of the leaves; an open side is put at the middle of the data with sharpness 0.
+        """Boxes with the sides of the leaves; an open side is put at the middle of the data.
 
-        There training can still make use of it.
+        Its sharpness there is next to nothing if training may close it, else 0.
         """
         has_low, has_high = np.isfinite(lows), np.isfinite(highs)
         low = np.where(has_low, lows, np.minimum(middle, highs))
         high = np.where(has_high, highs, np.maximum(middle, low))
-        return from_sides(low, high, shape * has_low, shape * has_high)
+        least = NEARLY_OPEN if closing else 0.0
+        below, above = (shape * np.where(has, 1.0, least) for has in (has_low, has_high))
+        return from_sides(low, high, below, above)
+
+    def count_numbers(self, units: Units) -> IntArray:
+        """A place and a softness for every side."""
+        count: IntArray = 2 * np.sum((units["below"] != 0) * 1 + (units["above"] != 0), axis=1)
+        return count
 
     def coordinates(self, start: Units) -> Coordinates:
         """Displacements of the box, and changes of sharpness in units of 1/√features, pulled to the start.
@@ -92,9 +100,20 @@ class Box(Basis):
         Phi: FloatArray = np.exp(np.negative(Z, out=Z), out=Z)
         return Phi
 
+    def features_without(
+        self, X: FloatArray, units: Units, switch: str, unit: IntArray, feature: IntArray
+    ) -> FloatArray:
+        (lows, highs), x = sides(units), X[:, feature]
+        Z = kernels.box_distance(X, lows, highs, units["below"], units["above"])[:, unit]
+        out = lows[unit, feature] - x if switch == "below" else x - highs[unit, feature]
+        Z -= units[switch][unit, feature] * np.maximum(out, 0.0, out=out)
+        Phi: FloatArray = np.exp(-np.maximum(Z, 0.0, out=Z), out=Z)
+        return Phi
+
     def vjp(self, X: FloatArray, units: Units, Phi: FloatArray, dPhi: FloatArray) -> Units:
+        dZ = Phi * dPhi
         d_lows, d_highs, d_below, d_above = kernels.box_distance_vjp(
-            X, *sides(units), units["below"], units["above"], -Phi * dPhi
+            X, *sides(units), units["below"], units["above"], np.negative(dZ, out=dZ), units.on
         )
         return Units(
             {
@@ -119,6 +138,14 @@ class Box(Basis):
                 "above": -slope * over,
             }
         )
+
+    def round(self, units: Units, mean: FloatArray, spread: FloatArray, digits: int) -> Units:
+        """Sides to digits of the spread, sharpness to significant digits; 0 for what plays no part."""
+        lows, highs = (round_places(side, spread, digits) for side in sides(units))
+        below, above = (round_to_digits(units[name], digits) for name in ("below", "above"))
+        lows = np.where(below > 0, lows, np.where(above > 0, highs, 0.0))
+        highs = np.where(above > 0, highs, lows)
+        return from_sides(lows, highs, below, above)
 
     def unscale(self, units: Units, scaling: Scaling) -> Units:
         lengths = Scaling(np.zeros_like(scaling.mean), scaling.factor)

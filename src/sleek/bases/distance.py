@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from sleek import kernels
-from sleek._runtime.types import FloatArray
+from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.base import Basis
-from sleek.bases.units import Coordinates, Parameter, Units
+from sleek.bases.units import Coordinates, Parameter, Units, round_places, round_to_digits
 from sleek.rows.scaling import Scaling
 
 
@@ -19,7 +19,10 @@ class DistanceBasis(Basis):
     c = mean + c'/factor and shapes = shapes'·factor^power.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("centers"), Parameter("shapes", lower=0.0))
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("centers"),
+        Parameter("shapes", lower=0.0, switch=True),
+    )
     power: ClassVar[int]
 
     @abstractmethod
@@ -46,11 +49,20 @@ class DistanceBasis(Basis):
         distance = kernels.absolute_distance if self.power == 1 else kernels.squared_distance
         return self.profile(distance(X, units["centers"], units["shapes"]))
 
+    def features_without(
+        self, X: FloatArray, units: Units, switch: str, unit: IntArray, feature: IntArray
+    ) -> FloatArray:
+        distance = kernels.absolute_distance if self.power == 1 else kernels.squared_distance
+        Z = distance(X, units["centers"], units["shapes"])[:, unit]
+        off = np.abs(X[:, feature] - units["centers"][unit, feature])
+        Z -= units["shapes"][unit, feature] * (off if self.power == 1 else off * off)
+        return self.profile(np.maximum(Z, 0.0, out=Z))
+
     def vjp(self, X: FloatArray, units: Units, Phi: FloatArray, dPhi: FloatArray) -> Units:
         vjp = kernels.absolute_distance_vjp if self.power == 1 else kernels.squared_distance_vjp
         dZ = self.slope(Phi)
         dZ *= dPhi
-        d_centers, d_shapes = vjp(X, units["centers"], units["shapes"], dZ)
+        d_centers, d_shapes = vjp(X, units["centers"], units["shapes"], dZ, units.on)
         return Units({"centers": d_centers, "shapes": d_shapes})
 
     def jacobian(self, X: FloatArray, units: Units, Phi: FloatArray) -> Units:
@@ -65,6 +77,12 @@ class DistanceBasis(Basis):
             )
         steep = slope * difference
         return Units({"centers": -2.0 * steep * units["shapes"], "shapes": steep * difference})
+
+    def round(self, units: Units, mean: FloatArray, spread: FloatArray, digits: int) -> Units:
+        """Centres to digits of the spread, shapes to significant digits; 0 for what plays no part."""
+        on = units["shapes"] != 0
+        centers = np.where(on, round_places(units["centers"], spread, digits), 0.0)
+        return Units({"centers": centers, "shapes": round_to_digits(units["shapes"], digits)})
 
     def unscale(self, units: Units, scaling: Scaling) -> Units:
         return Units(

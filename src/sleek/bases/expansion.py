@@ -7,15 +7,18 @@ model, and be trained, pruned, counted and exported together. Units are numbered
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy.optimize import Bounds
 
-from sleek._runtime.types import FloatArray, IntArray
+from sleek._runtime.counting import how_many
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.bases.base import Basis
 from sleek.bases.units import Coordinates, Units
 from sleek.rows.scaling import Scaling
+
+NOTHING = Units({})  # the gradient by numbers that are not learnt
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +40,13 @@ class Part:
         """Phi (n, m): the value of every unit at every row."""
         return self.basis.features(X, self.units)
 
+    def coordinates(self) -> Coordinates:
+        """The numbers that training moves when units start here."""
+        own = self.basis.coordinates(self.units)
+        return replace(own, scale=self.basis.moving(self.units, own.scale))
+
     def __repr__(self) -> str:
-        return f"{len(self)} {self.basis.name} {self.basis.noun}{'' if len(self) == 1 else 's'}"
+        return how_many(len(self), self.basis.label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +113,7 @@ class Expansion:
             return Gradient((part.basis.vjp(X, part.units, Phi, dPhi),))
         return Gradient(
             tuple(
-                part.basis.vjp(X, part.units, _columns(Phi, place), _columns(dPhi, place))
+                part.basis.vjp(X, part.units, Phi[:, place], dPhi[:, place]) if part.basis.learns else NOTHING
                 for part, place in zip(self.parts, self.places(), strict=True)
             )
         )
@@ -162,9 +170,18 @@ class Expansion:
         """Units that give at raw rows what these give at scaled rows."""
         return self.map(lambda part: part.basis.unscale(part.units, scaling))
 
+    def round(self, mean: FloatArray, spread: FloatArray, digits: int) -> Expansion:
+        """All units in so many digits."""
+        return self.map(lambda part: part.basis.round(part.units, mean, spread, digits))
+
     def coordinates(self) -> ExpansionCoordinates:
         """The numbers that training moves when units start here."""
-        return ExpansionCoordinates(self, tuple(part.basis.coordinates(part.units) for part in self.parts))
+        return ExpansionCoordinates(self, tuple(part.coordinates() for part in self.parts))
+
+    def count_numbers(self) -> IntArray:
+        """How many numbers a person has to read of every unit, beside its weights."""
+        counts = [part.basis.count_numbers(part.units) for part in self.parts]
+        return np.concatenate([np.empty(0, dtype=np.int64), *counts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,14 +191,14 @@ class ExpansionCoordinates:
     start: Expansion
     parts: tuple[Coordinates, ...]
 
+    @cached_property
+    def flat(self) -> FlatCoordinates:
+        """Those of all parts in a row."""
+        return FlatCoordinates.of(self.parts)
+
     def expansion(self, u: FloatArray) -> Expansion:
         """The units at coordinates u, a flat vector."""
-        units, begin = [], 0
-        for part in self.parts:
-            size = sum(scale.size for scale in part.scale.arrays.values())
-            units.append(part.units(u[begin : begin + size]))
-            begin += size
-        return self.start.with_units(units)
+        return self.start.with_units(self.flat.units(u))
 
     def vector(self, expansion: Expansion) -> FloatArray:
         """The coordinates of units: the inverse of `expansion`."""
@@ -189,21 +206,20 @@ class ExpansionCoordinates:
             [own.vector(part.units) for own, part in zip(self.parts, expansion.parts, strict=True)]
         )
 
-    def bounds(self) -> Bounds:
-        """The lower bounds of all coordinates."""
-        return Bounds(np.concatenate([part.bounds().lb for part in self.parts]), np.inf)
+    def lower_bounds(self) -> FloatArray:
+        """The least value of every coordinate."""
+        return np.concatenate([part.lower_bounds() for part in self.parts])
 
     def by_u(self, gradient: Gradient) -> FloatArray:
         """A gradient by the units' numbers as one by u."""
-        return np.concatenate([own.by_u(g) for own, g in zip(self.parts, gradient.parts, strict=True)])
+        return self.flat.by_u(gradient.parts)
 
     def derivatives(self, X: FloatArray, expansion: Expansion, Phi: FloatArray) -> FloatArray:
         """D (n, p): ∂φ_j(x_n)/∂u for every coordinate of the unit j that `owners` names."""
         columns = [np.empty((len(X), 0))]
         for own, part, place in zip(self.parts, expansion.parts, expansion.places(), strict=True):
-            jacobian = part.basis.jacobian(X, part.units, _columns(Phi, place))
-            for name, scale in own.scale.arrays.items():
-                columns.append((jacobian[name] * scale).reshape(len(X), -1))
+            jacobian = part.basis.jacobian(X, part.units, Phi[:, place])
+            columns.append(own.derivatives(jacobian, len(X)))
         return np.concatenate(columns, axis=1)
 
     @property
@@ -211,12 +227,64 @@ class ExpansionCoordinates:
         """(p,) the number of the unit that each coordinate belongs to."""
         found = [np.empty(0, dtype=np.int64)]
         for own, place in zip(self.parts, self.start.places(), strict=True):
-            for scale in own.scale.arrays.values():
-                found.append(np.repeat(np.arange(place.start, place.stop), scale[0].size))
+            found.append(place.start + own.owners())
         return np.concatenate(found)
 
 
-def _columns(array: FloatArray, place: slice) -> FloatArray:
-    """Some columns, one after the other in memory, as compiled loops want them."""
-    whole = place.start == 0 and place.stop == array.shape[1]
-    return array if whole else np.ascontiguousarray(array[:, place])
+@dataclass(frozen=True, eq=False)
+class FlatCoordinates:
+    """What `Coordinates` of several parts say, as vectors: training asks for it hundreds of times."""
+
+    parts: tuple[Coordinates, ...]
+    anchor: FloatArray  # of all learnt arrays, laid flat one after the other
+    moving: IntArray | slice  # which of these numbers u has an entry for
+    step: FloatArray  # by which they move
+    least: FloatArray  # their bounds
+    on: tuple[AnyArray | None, ...]  # of each part, the features of its units in which any number moves
+
+    @classmethod
+    def of(cls, parts: tuple[Coordinates, ...]) -> FlatCoordinates:
+        arrays = [(part, name, scale) for part in parts for name, scale in part.scale.arrays.items()]
+        nothing = np.empty(0)
+        anchor = np.concatenate([nothing, *(part.anchor[name].ravel() for part, name, _ in arrays)])
+        scale = np.concatenate([nothing, *(scale.ravel() for _, _, scale in arrays)])
+        least = np.concatenate(
+            [nothing, *(np.full(scale.size, part.lower[name]) for part, name, scale in arrays)]
+        )
+        moving = slice(None) if scale.all() else np.flatnonzero(scale)
+        return cls(parts, anchor, moving, scale[moving], least[moving], tuple(map(_features_on, parts)))
+
+    def units(self, u: FloatArray) -> list[Units]:
+        """The units of every part at coordinates u."""
+        values = self.step * u
+        values += self.anchor[self.moving]
+        np.maximum(values, self.least, out=values)  # rounding must not carry a number over its bound
+        if not isinstance(self.moving, slice):
+            moved, values = values, self.anchor.copy()
+            values[self.moving] = moved
+        found, begin = [], 0
+        for part, on in zip(self.parts, self.on, strict=True):
+            arrays = dict(part.anchor.arrays)
+            for name, scale in part.scale.arrays.items():
+                arrays[name] = values[begin : begin + scale.size].reshape(scale.shape)
+                begin += scale.size
+            found.append(Units(arrays, on))
+        return found
+
+    def by_u(self, gradients: Sequence[Units]) -> FloatArray:
+        """Gradients by the units' numbers as one by u."""
+        arrays = [
+            g[name].ravel()
+            for part, g in zip(self.parts, gradients, strict=True)
+            for name in part.scale.arrays
+        ]
+        return self.step * np.concatenate(arrays)[self.moving] if arrays else np.empty(0)
+
+
+def _features_on(part: Coordinates) -> AnyArray | None:
+    """(m, d) whether any number of a unit that belongs to a feature moves; None: it does everywhere."""
+    moving = [scale != 0 for scale in part.scale.arrays.values() if scale.ndim == 2]
+    if not moving or any(one.shape != moving[0].shape for one in moving):
+        return None
+    on: AnyArray = np.any(moving, axis=0)
+    return None if on.all() else on

@@ -7,12 +7,13 @@ A formula is built from the names of the units' arrays with ordinary operators::
     x, z, centers, shapes = names("x z centers shapes")
     Formula(term=shapes * abs(x - centers), profile=exp(-z))
 
-Whoever speaks a language supplies a word for each operator and hands them to `Expression.fold`.
+Whoever speaks a language supplies a word for each operator and hands them to `Expression.fold`. Programs
+(`sleek.export.program`) are made of the same expressions, whose leaves are elements of arrays: `Element`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,22 +27,43 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ALL = slice(None)
 
-# What every language must be able to say, with the number of operands.
+# What every language must be able to say, with the number of operands. The last four speak of truth, as the
+# numbers 1 and 0: a > b, a = b, whether a is missing, and "b where a is not 0, else c".
 OPERATORS = {
     "add": 2,
     "subtract": 2,
     "multiply": 2,
+    "divide": 2,
     "negate": 1,
     "absolute": 1,
     "exp": 1,
     "tanh": 1,
+    "sqrt": 1,
+    "floor": 1,
     "maximum": 2,
+    "minimum": 2,
+    "greater": 2,
+    "equal": 2,
+    "is_missing": 1,
+    "where": 3,
 }
 
 
 @dataclass(frozen=True)
+class Element:
+    """An element of an array: the array's name, and a place on each axis, a number or the name of an index.
+
+    >>> at("centers", "j", "i").leaf
+    Element(array='centers', place=('j', 'i'))
+    """
+
+    array: str
+    place: tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
 class Expression:
-    """A number, a name, or an operator applied to expressions.
+    """A number, a name, an element of an array, or an operator applied to expressions.
 
     >>> x, c = names("x c")
     >>> (3.0 * abs(x - c)).fold(str, {"multiply": "{}*{}".format, "absolute": "|{}|".format,
@@ -49,9 +71,9 @@ class Expression:
     '3.0*|x-c|'
     """
 
-    operator: str  # "leaf" for a number or a name
+    operator: str  # "leaf" for a number, a name or an element
     operands: tuple[Expression, ...] = ()
-    leaf: str | float = 0.0
+    leaf: str | float | Element = 0.0
 
     def __add__(self, other: Expression | float) -> Expression:
         return Expression("add", (self, expression(other)))
@@ -71,30 +93,47 @@ class Expression:
     def __rmul__(self, other: float) -> Expression:
         return expression(other) * self
 
+    def __truediv__(self, other: Expression | float) -> Expression:
+        return Expression("divide", (self, expression(other)))
+
+    def __rtruediv__(self, other: float) -> Expression:
+        return expression(other) / self
+
     def __neg__(self) -> Expression:
         return Expression("negate", (self,))
 
     def __abs__(self) -> Expression:
         return Expression("absolute", (self,))
 
-    def fold(self, leaf: Callable[[str | float], T], operators: Mapping[str, Callable[..., T]]) -> T:
-        """The expression said in a language: `leaf` says numbers and names, `operators` the rest."""
+    def fold(self, leaf: Callable[[Any], T], operators: Mapping[str, Callable[..., T]]) -> T:
+        """The expression in a language: `leaf` has words for leaves, `operators` for the rest."""
         if self.operator == "leaf":
             return leaf(self.leaf)
         return operators[self.operator](*(operand.fold(leaf, operators) for operand in self.operands))
 
+    def replace(self, leaf: Callable[[Any], Expression]) -> Expression:
+        """The same expression with other leaves."""
+        if self.operator == "leaf":
+            return leaf(self.leaf)
+        return Expression(self.operator, tuple(operand.replace(leaf) for operand in self.operands))
+
+    def leaves(self) -> Iterator[str | float | Element]:
+        """Everything that is not an operator, from left to right."""
+        if self.operator == "leaf":
+            yield self.leaf
+        for operand in self.operands:
+            yield from operand.leaves()
+
     def names(self) -> frozenset[str]:
         """The names that occur."""
-        if self.operator == "leaf":
-            return frozenset([self.leaf]) if isinstance(self.leaf, str) else frozenset()
-        return frozenset().union(*(operand.names() for operand in self.operands))
+        return frozenset(leaf for leaf in self.leaves() if isinstance(leaf, str))
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         """The value in NumPy arithmetic, for values of the names."""
-        return self.fold(lambda leaf: values[leaf] if isinstance(leaf, str) else leaf, _NUMPY)
+        return self.fold(lambda leaf: values[leaf] if isinstance(leaf, str) else leaf, NUMPY)
 
     def derivative(self, name: str) -> Expression:
-        """∂/∂name; |·| has slope 0 at 0, and of two equal numbers the maximum follows the first."""
+        """∂/∂name; |·| has slope 0 at 0, of two equal numbers the first is followed, steps have slope 0."""
         if self.operator == "leaf":
             return expression(1.0 if self.leaf == name else 0.0)
         inner = [operand.derivative(name) for operand in self.operands]
@@ -110,7 +149,9 @@ class Expression:
             return True
         if self.operator == "multiply" and all(name in operand.names() for operand in self.operands):
             return False
-        return self.operator not in ("exp", "tanh") and all(
+        if self.operator == "divide" and name in self.operands[1].names():
+            return False
+        return self.operator not in ("exp", "tanh", "sqrt") and all(
             operand.is_piecewise_linear(name) for operand in self.operands
         )
 
@@ -138,6 +179,46 @@ def tanh(operand: Expression) -> Expression:
 def maximum(first: Expression | float, second: Expression | float) -> Expression:
     """The larger of two."""
     return Expression("maximum", (expression(first), expression(second)))
+
+
+def minimum(first: Expression | float, second: Expression | float) -> Expression:
+    """The smaller of two."""
+    return Expression("minimum", (expression(first), expression(second)))
+
+
+def sqrt(operand: Expression) -> Expression:
+    """The square root."""
+    return Expression("sqrt", (operand,))
+
+
+def floor(operand: Expression) -> Expression:
+    """The largest whole number that is not above."""
+    return Expression("floor", (operand,))
+
+
+def greater(first: Expression | float, second: Expression | float) -> Expression:
+    """1 where the first is greater than the second, else 0: a step."""
+    return Expression("greater", (expression(first), expression(second)))
+
+
+def equal(first: Expression | float, second: Expression | float) -> Expression:
+    """1 where both are the same number, else 0."""
+    return Expression("equal", (expression(first), expression(second)))
+
+
+def is_missing(operand: Expression) -> Expression:
+    """1 where there is no number, else 0."""
+    return Expression("is_missing", (operand,))
+
+
+def where(condition: Expression, then: Expression | float, other: Expression | float) -> Expression:
+    """`then` where the condition is not 0, else `other`."""
+    return Expression("where", (condition, expression(then), expression(other)))
+
+
+def at(array: str, *place: str | int) -> Expression:
+    """An element of an array."""
+    return Expression("leaf", leaf=Element(array, place))
 
 
 @dataclass(frozen=True)
@@ -235,10 +316,18 @@ _PARTIALS: Mapping[str, Callable[..., tuple[Expression, ...]]] = {
     "absolute": lambda this, a: (_sign(a),),
     "exp": lambda this, a: (this,),
     "tanh": lambda this, a: (1.0 - this * this,),
+    "divide": lambda this, a, b: (1.0 / b, -this / b),
+    "sqrt": lambda this, a: (0.5 / this,),
+    "floor": lambda this, a: (expression(0.0),),
+    "minimum": lambda this, a, b: (_at_least(b, a), 1.0 - _at_least(b, a)),
+    "greater": lambda this, a, b: (expression(0.0), expression(0.0)),
+    "equal": lambda this, a, b: (expression(0.0), expression(0.0)),
+    "is_missing": lambda this, a: (expression(0.0),),
+    "where": lambda this, c, a, b: (expression(0.0), where(c, 1.0, 0.0), where(c, 0.0, 1.0)),
     "maximum": lambda this, a, b: (_at_least(a, b), 1.0 - _at_least(a, b)),
 }
 
-_NUMPY: Mapping[str, Callable[..., Any]] = {
+NUMPY: Mapping[str, Callable[..., Any]] = {
     "add": np.add,
     "subtract": np.subtract,
     "multiply": np.multiply,
@@ -246,7 +335,15 @@ _NUMPY: Mapping[str, Callable[..., Any]] = {
     "absolute": np.abs,
     "exp": np.exp,
     "tanh": np.tanh,
+    "divide": np.divide,
+    "sqrt": np.sqrt,
+    "floor": np.floor,
     "maximum": np.maximum,
+    "minimum": np.minimum,
+    "greater": lambda a, b: np.greater(a, b).astype(np.float64),
+    "equal": lambda a, b: np.equal(a, b).astype(np.float64),
+    "is_missing": lambda a: np.isnan(a).astype(np.float64),
+    "where": lambda c, a, b: np.where(np.not_equal(c, 0.0), a, b),
     "sign": np.sign,
     "at_least": lambda a, b: np.greater_equal(a, b).astype(np.float64),
 }

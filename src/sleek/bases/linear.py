@@ -5,10 +5,10 @@ from typing import ClassVar
 import numpy as np
 
 from sleek import kernels
-from sleek._runtime.types import FloatArray
+from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.base import Basis
 from sleek.bases.formula import Formula, names
-from sleek.bases.units import Coordinates, Parameter, Units
+from sleek.bases.units import Coordinates, Parameter, Units, round_places, round_to_digits
 from sleek.rows.scaling import Scaling
 
 _x, _z, _slopes, _offsets = names("x z slopes offsets")
@@ -44,6 +44,17 @@ class Linear(Basis):
         m, d = centers.shape
         return Units({"slopes": np.eye(d)[np.arange(m) % d], "offsets": np.zeros(m)})
 
+    def start_per_feature(self, X: FloatArray, s: FloatArray, most: int) -> Units:
+        varied = np.flatnonzero(np.ptp(X, axis=0) > 0)
+        varied = varied if len(varied) else np.arange(X.shape[1])[:1]
+        slopes = np.zeros((len(varied), X.shape[1]))
+        slopes[np.arange(len(varied)), varied] = 1.0
+        return Units({"slopes": slopes, "offsets": np.zeros(len(varied))})
+
+    def count_numbers(self, units: Units) -> IntArray:
+        """None: a feature has a weight, and that is all."""
+        return np.zeros(len(units), dtype=np.int64)
+
     def coordinates(self, start: Units) -> Coordinates:
         return Coordinates(start, Units({}), self.lower_bounds())
 
@@ -58,6 +69,12 @@ class Linear(Basis):
     def jacobian(self, X: FloatArray, units: Units, Phi: FloatArray) -> Units:
         one = np.ones_like(Phi)
         return Units({"slopes": one[:, :, None] * X[:, None, :], "offsets": one})
+
+    def round(self, units: Units, mean: FloatArray, spread: FloatArray, digits: int) -> Units:
+        """Slopes to significant digits, offsets so that the mean stays where it is."""
+        slopes = round_to_digits(units["slopes"], digits)
+        offsets = units["offsets"] + (units["slopes"] - slopes) @ mean
+        return Units({"slopes": slopes, "offsets": round_places(offsets, np.ones(1), digits)})
 
     def unscale(self, units: Units, scaling: Scaling) -> Units:
         slopes = units["slopes"] * scaling.factor

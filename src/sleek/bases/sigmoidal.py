@@ -5,10 +5,10 @@ from typing import ClassVar
 import numpy as np
 
 from sleek import kernels
-from sleek._runtime.types import FloatArray
+from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.base import Basis
 from sleek.bases.formula import Formula, names, tanh
-from sleek.bases.units import Coordinates, Parameter, Units
+from sleek.bases.units import Coordinates, Parameter, Units, round_places
 from sleek.rows.scaling import Scaling
 
 _x, _z, _slopes, _offsets = names("x z slopes offsets")
@@ -31,7 +31,7 @@ class Sigmoidal(Basis):
 
     name: ClassVar[str] = "sigmoidal"
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("slopes"),
+        Parameter("slopes", switch=True),
         Parameter("offsets", axes=("unit",)),
     )
     draft_iterations: ClassVar[int] = 40
@@ -56,6 +56,14 @@ class Sigmoidal(Basis):
         Phi: FloatArray = np.tanh(Z, out=Z)
         return Phi
 
+    def features_without(
+        self, X: FloatArray, units: Units, switch: str, unit: IntArray, feature: IntArray
+    ) -> FloatArray:
+        Z = kernels.projection(X, units["slopes"], units["offsets"])[:, unit]
+        Z -= units["slopes"][unit, feature] * X[:, feature]
+        Phi: FloatArray = np.tanh(Z, out=Z)
+        return Phi
+
     def vjp(self, X: FloatArray, units: Units, Phi: FloatArray, dPhi: FloatArray) -> Units:
         dZ = 1.0 - Phi * Phi
         dZ *= dPhi
@@ -65,6 +73,14 @@ class Sigmoidal(Basis):
     def jacobian(self, X: FloatArray, units: Units, Phi: FloatArray) -> Units:
         slope = 1.0 - Phi**2
         return Units({"slopes": slope[:, :, None] * X[:, None, :], "offsets": slope})
+
+    def round(self, units: Units, mean: FloatArray, spread: FloatArray, digits: int) -> Units:
+        """Slopes to digits of the unit's steepest, by spread; offsets so that the middle stays."""
+        slopes, steep = units["slopes"], np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        largest = np.max(np.abs(slopes) * spread, axis=1, keepdims=True)
+        rounded = round_places(slopes, largest * steep, digits)
+        offsets = units["offsets"] + (slopes - rounded) @ mean
+        return Units({"slopes": rounded, "offsets": round_places(offsets, np.ones(1), digits)})
 
     def unscale(self, units: Units, scaling: Scaling) -> Units:
         slopes = units["slopes"] * scaling.factor

@@ -8,16 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from sleek._runtime.json_values import (
-    ModelFileError,
-    check_keys,
-    labels_from_json,
-    labels_to_json,
-    list_of,
-    object_of,
-)
+from sleek._runtime import fields
+from sleek._runtime.json_values import ModelFileError, labels_from_json, labels_to_json
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.calibration.quantiles import Quantiles
+
+FIELDS = {
+    "quantiles": fields.several(fields.result_of(Quantiles.from_json)),
+    "groups": fields.nullable(fields.record({"type": fields.anything(), "labels": fields.anything()})),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,21 +85,15 @@ class Grouped:
     @classmethod
     def from_json(cls, block: Mapping[str, Any], where: str) -> Self:
         """What `to_json` wrote, checked."""
-        check_keys(block, {"groups", "quantiles"}, f"`{where}`")
-        items = list_of(block["quantiles"], f"{where}.quantiles")
-        parts = [
-            Quantiles.from_json(object_of(item, f"{where}.quantiles"), f"{where}.quantiles") for item in items
-        ]
-        labels = None
-        if block["groups"] is not None:
-            groups = object_of(block["groups"], f"{where}.groups")
-            check_keys(groups, {"type", "labels"}, f"`{where}.groups`")
-            labels = labels_from_json(groups)
+        found = fields.read(block, FIELDS, where)
+        labels, parts = None, found["quantiles"]
+        if found["groups"] is not None:
+            labels = labels_from_json(found["groups"])
             if labels.tolist() != sorted(labels.tolist()):
                 raise ModelFileError(f"`{where}.groups` must be in order.")
         if len(parts) != (1 if labels is None else len(labels)):
             raise ModelFileError(f"`{where}` must have one entry of quantiles, or one for each group.")
-        return cls(labels, tuple(parts))
+        return cls(labels, parts)
 
 
 def check_groups(groups: Any, n_rows: int) -> AnyArray:

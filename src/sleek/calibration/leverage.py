@@ -1,4 +1,4 @@
-"""How little the rows of a fit say about a new one: h(x), by which its error is larger, √(1 + h(x)).
+"""The leverage h(x) of ridge regression: where training rows say little, errors are larger, by √(1 + h(x)).
 
 For fixed units, weights θ and b of ridge regression have the covariance σ²(ΦᵀSΦ + I/C)⁻¹, so that the error
 at x, of which one observation has the weight o, has the variance σ²(1 + h) with
@@ -13,10 +13,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from sleek._runtime.json_values import ModelFileError, array_of, check_keys, list_of, number_of
+from sleek._runtime import fields
 from sleek._runtime.types import FloatArray
+
+FIELDS = {
+    "least": fields.number(least=0),
+    "factor": fields.triangle("unit"),
+    "center": fields.array("unit"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +49,13 @@ class Leverage:
         C : the penalty
         observation : what one observation weighs
         """
+        from scipy.linalg import cholesky, solve_triangular
+
         A = G + np.eye(len(G)) / C
         try:
             L = cholesky(A, lower=True)
             factor = np.sqrt(observation) * np.tril(solve_triangular(L, np.eye(len(G)), lower=True))
-        except (LinAlgError, ValueError):
+        except (np.linalg.LinAlgError, ValueError):
             return None
         factor = np.ascontiguousarray(factor)  # bits of products depend on where numbers lie
         return cls(observation / weight, factor, factor @ mean) if np.isfinite(factor).all() else None
@@ -65,12 +72,4 @@ class Leverage:
     @classmethod
     def from_json(cls, block: Mapping[str, Any], n_units: int, where: str) -> Self:
         """What `to_json` wrote, checked."""
-        check_keys(block, {"least", "factor", "center"}, f"`{where}`")
-        rows = [array_of(row, f"{where}.factor", 1) for row in list_of(block["factor"], f"{where}.factor")]
-        center, least = array_of(block["center"], f"{where}.center", 1), number_of(block["least"], where)
-        if [len(row) for row in rows] != list(range(1, n_units + 1)) or len(center) != n_units or least < 0:
-            raise ModelFileError(f"`{where}` must be a triangle and a center for {n_units} units.")
-        factor = np.zeros((n_units, n_units))
-        for row, values in zip(factor, rows, strict=True):
-            row[: len(values)] = values
-        return cls(least, factor, center)
+        return cls(**fields.read(block, FIELDS, where, unit=n_units))

@@ -10,9 +10,10 @@ just above 0, and 1, none of them negative. So
     u ≥ 0:  g = slopes[2]·(u - u²/2) + slopes[3]·u²/2,
     u < 0:  g = slopes[1]·(u + u²/2) - slopes[0]·u²/2,
 
-and beyond ±1 g goes on towards a limit, TAIL·slope·o/(1 + |o|) further, o = v - u: nobody is surer than
-scores that were seen allow, and yet larger scores stay larger probabilities. Since g is increasing, the class
-of the largest score is the most probable one: probabilities never contradict a prediction.
+and beyond ±1 g goes on towards a limit, TAIL·slope·o/(1 + |o|) further, o = v - u: beyond the
+scores seen in training probabilities hardly grow, but larger scores still have larger ones. Since g is
+increasing, the class of the largest score is the most probable one: probabilities never contradict a
+prediction.
 
 Two classes have the two numbers slopes[1] + slopes[2] and slopes[0] + slopes[3]: a logistic map through 0 and
 its quadratic term. More classes have four, whatever their number. The best of them minimise the log loss of
@@ -21,10 +22,10 @@ a row of class c, of which there are N_c, has the target (N_c + ½)/(N_c + 1) th
 share the rest. (Platt adds 1 and 2; the half of it was better by 0.1 % of the log loss with two classes, and
 by 1 % with more. 1/(N_c + K) for each of K classes was worse by 12 %.)
 
-Scores that are log-odds already are probabilities by g(f) = f (f/2 of two classes), and were kept from
-certainty while they were learnt. So doubt is a fifth of that, u is 1 at the largest score seen, and slopes
-are drawn towards those, by ½·OWN·Σ (slope/that slope - 1)²: 4 % less log loss on 12 fits, and 1 % on 16
-others, of loss="logistic".
+Scores that are log-odds already are probabilities by g(f) = f (f/2 of two classes), and were regularised
+while they were learnt. So targets are smoothed by a fifth of that, u is 1 at the largest score seen, and
+slopes are drawn towards those, by ½·OWN·Σ (slope/that slope - 1)²: 4 % less log loss on 12 fits, and 1 % on
+16 others, of loss="logistic".
 
 Measured against logistic, beta, isotonic and Venn-Abers calibration, and matrix scaling: docs/uncertainty.md.
 """
@@ -35,9 +36,9 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import logsumexp
 
-from sleek._runtime.json_values import ModelFileError, array_of, check_keys, number_of
+from sleek._runtime import fields
+from sleek._runtime.exponentials import logsumexp
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 
 SCALE_QUANTILE = 0.95  # of the scores' sizes: the largest of all would be one row's accident
@@ -81,7 +82,7 @@ class MonotoneCalibrator:
         Parameters
         ----------
         scores : array of shape (n, 1) for two classes, else (n, n_classes)
-            Scores of rows that took no part in the fit.
+            Scores of held-out rows.
         codes : array of shape (n,)
             The class of each row: 0, 1, …
         sample_weight : array of shape (n,)
@@ -108,7 +109,7 @@ class MonotoneCalibrator:
     def predict_log_proba(self, scores: FloatArray) -> FloatArray:
         """Its logarithm, which is always finite."""
         G = self.transform(one_for_each(scores))
-        return np.asarray(G - logsumexp(G, axis=1, keepdims=True))
+        return np.asarray(G - logsumexp(G)[:, None])
 
     def transform(self, F: FloatArray) -> FloatArray:
         """g of every score."""
@@ -138,12 +139,11 @@ class MonotoneCalibrator:
     @classmethod
     def from_json(cls, block: Mapping[str, Any], where: str) -> Self:
         """What `to_json` wrote, checked."""
-        check_keys(block, {"scale", "slopes"}, f"`{where}`")
+        found = fields.read(
+            block, {"scale": fields.number(above=0), "slopes": fields.array(4, above=0)}, where
+        )
         made = cls()
-        made.scale = number_of(block["scale"], f"{where}.scale")
-        made.slopes = array_of(block["slopes"], f"{where}.slopes", 1)
-        if not made.scale > 0 or len(made.slopes) != 4 or not (made.slopes > 0).all():
-            raise ModelFileError(f"`{where}` must have a positive scale and four positive slopes.")
+        made.scale, made.slopes = found["scale"], found["slopes"]
         return made
 
 
@@ -163,7 +163,7 @@ def _best_slopes(
 
     def loss(slopes: FloatArray) -> tuple[float, FloatArray]:
         G = B @ slopes
-        total = logsumexp(G, axis=1)
+        total = logsumexp(G)
         value = weights @ (total - np.sum(T * G, axis=1)) + 0.5 * slopes @ pull @ slopes
         value -= own * start * slopes.sum()
         return float(value), np.exp(G - total[:, None])

@@ -1,10 +1,10 @@
-"""How large a number of a new row is, from those of rows before it: a few quantiles that keep their promise.
+"""Quantiles of errors of held-out rows that bound the error of a new row with a given probability.
 
 Of n + 1 numbers in random order the last is not above the i-th smallest of the others with a probability of
 at least i/(n + 1), whatever their distribution. (Split conformal prediction is this, for any number that says
-how badly a row fits.) So the promise for a level is the smallest number with i/(n + 1) ≥ level, and of n
-numbers only those are kept that a grid of levels asks for; in between the next larger one answers, which
-promises more.
+how badly a row fits.) So the bound for a level is the smallest number with i/(n + 1) ≥ level. Of n numbers
+only those are kept that a grid of levels asks for; for a level in between the next larger one is taken,
+which errs on the safe side.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from sleek._runtime.json_values import ModelFileError, array_of, check_keys, number_of
+from sleek._runtime import fields
+from sleek._runtime.json_values import ModelFileError
 from sleek._runtime.types import FloatArray
 
 # Levels that are answered exactly: of sizes, where large ones are asked for,
@@ -30,9 +31,16 @@ BOTH_ENDS = np.array(
 ROUNDING = 1e-9  # 0.9·(n + 1) must not become i + 1 by rounding
 
 
+FIELDS = {
+    "n": fields.number(above=0),
+    "levels": fields.array("level", above=0),
+    "values": fields.array("level"),
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Quantiles:
-    """Numbers, and the share of new rows that each of them promises not to be exceeded by.
+    """Numbers, and for each the share of new rows that do not exceed it.
 
     >>> found = Quantiles.of(np.arange(1.0, 20.0), np.ones(19))
     >>> found.at_least(0.9), found.at_least(0.95), found.n
@@ -71,18 +79,17 @@ class Quantiles:
     @classmethod
     def from_json(cls, block: Mapping[str, Any], where: str) -> Self:
         """What `to_json` wrote, checked."""
-        check_keys(block, {"n", "levels", "values"}, f"`{where}`")
-        n = number_of(block["n"], f"{where}.n")
-        if n == 0 and block["levels"] == block["values"] == []:
+        if block.get("n") == 0 and block.get("levels") == block.get("values") == []:
             return cls(0.0, np.empty(0), np.empty(0))
-        levels, values = (array_of(block[key], f"{where}.{key}", 1) for key in ("levels", "values"))
+        found = fields.read(block, FIELDS, where)
+        levels, values = found["levels"], found["values"]
         increasing = (np.diff(levels) > 0).all() and (np.diff(values) >= 0).all()
-        if not (n > 0 and len(levels) == len(values) and increasing and levels[0] > 0 and levels[-1] < 1):
+        if not (increasing and levels[-1] < 1):
             raise ModelFileError(
                 f"`{where}` must have increasing levels between 0 and 1, and a value for each that is not "
                 "below the one before."
             )
-        return cls(n, levels, values)
+        return cls(**found)
 
 
 def too_few(level: float, n: float, of: str = "") -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 
-from sleek.cli.interrupts import INTERRUPTED, interrupts, leave
+from sleek.cli.process import own_process
+from sleek.cli.signals import INTERRUPTED, interrupts, leave
 
 __all__ = ["main"]
 
@@ -17,6 +18,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line."""
     interrupts.listen()
+    own_process.hides_pandas = True
     from io import TextIOWrapper
 
     from sleek.cli.commands import app

@@ -6,7 +6,6 @@ A new command is a function with `@command`; what it needs is imported inside.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from time import perf_counter
 from typing import Annotated, ParamSpec
 
@@ -15,10 +14,11 @@ import typer
 from sleek import __version__
 from sleek._runtime.progress import Display
 from sleek.cli import options as opt
-from sleek.cli.errors import InputError, guarded
-from sleek.cli.export_command import export
+from sleek.cli.exits import guarded
+from sleek.cli.explain_command import explain
+from sleek.cli.exporting import export
 from sleek.cli.inspecting import inspect
-from sleek.cli.interrupts import interrupts
+from sleek.cli.signals import interrupts
 from sleek.cli.update_command import merge, update
 
 P = ParamSpec("P")
@@ -57,6 +57,7 @@ def sleek(
     [bold]Use[/bold]       sleek predict model.json new.csv -o predictions.csv
     [bold]Check[/bold]     sleek evaluate model.json test.csv
     [bold]Read[/bold]      sleek show model.json
+    [bold]Why[/bold]       sleek explain model.json data.csv:17
     [bold]Go on[/bold]     sleek update model.json more.csv
     [bold]Ship[/bold]      sleek export model.json --to sql
 
@@ -77,6 +78,8 @@ def fit(
     drop: opt.Drop = None,
     categories: opt.Categories = None,
     missing: opt.Missing = None,
+    decimal: opt.Decimal = None,
+    dates: opt.Dates = None,
     weight: opt.WeightName = None,
     balanced: opt.Balanced = False,
     test: opt.TestShare = None,
@@ -108,10 +111,9 @@ def fit(
     check_output(output, data)
     with Display() as display:
         display(f"reading {opt.called(data)}")
-        from sleek.cli.large import is_large, train_large
+        from sleek.cli.data import path_of
         from sleek.cli.training import Choices, train
         from sleek.model.saving import dumps
-        from sleek.tables.open import read_table
 
         choices = Choices(
             target=target,
@@ -128,16 +130,16 @@ def fit(
             verbose=verbose,
             test=test,
             missing=opt.words(missing),
+            decimal=None if decimal is None else decimal.value,
+            dates=None if dates is None else dates.value,
             balanced=balanced,
             updatable=updatable,
         )
-        whole = opt.is_stream(data) or not is_large(str(data))
-        table = read_table(str(data), choices.missing) if whole else None
-        with interrupts.raised():
-            fitted = train(table, choices, display) if table else train_large(str(data), choices, display)
+        with path_of(data) as path, interrupts.raised():
+            fitted = train(path, choices, display)
         content = dumps(fitted.model, moments=updatable)
+    from sleek.cli.fit_summary import show_fit
     from sleek.cli.output import print_json, say_notes, screen, write_bytes
-    from sleek.cli.summary import show_fit
 
     to_stdout = output is not None and is_standard_output(output)
     report = fitted.values | {
@@ -163,6 +165,8 @@ def predict(
     proba: opt.Proba = False,
     interval: opt.Interval = None,
     keep: opt.Keep = None,
+    decimal: opt.Decimal = None,
+    spreadsheet: opt.Spreadsheet = False,
 ) -> None:
     """Predict every row of a table.
 
@@ -173,32 +177,25 @@ def predict(
     sleek predict model.json new.csv --keep id --proba -o predictions.csv
     cat new.csv | sleek predict model.json - --scores | sort -t, -k2 -g | head
     """
-    from sleek.cli.output import check_output, check_table_output, say_notes, write_bytes
+    from sleek.cli.output import check_output, check_table_output, say_notes
+    from sleek.cli.spreadsheets import check_spreadsheet
 
     opt.one_stdin(model, data)
     check_table_output(output)
+    if spreadsheet:
+        check_spreadsheet(output)
     check_output(output, model, data)
     with Display() as display:
-        display(f"reading {opt.called(data)}")
-        from sleek.cli import applying
-        from sleek.cli.large import is_large, predict_large
-        from sleek.tables.open import read_table
-        from sleek.tables.writing import table_bytes
+        display(f"predicting {opt.called(data)}")
+        from sleek.cli.applying import predict
+        from sleek.cli.data import path_of
+        from sleek.cli.models import load_model
 
-        found, wanted = applying.load_model(str(model)), applying.Wanted(scores, proba, interval)
-        large, content = not opt.is_stream(data) and is_large(str(data)), b""
-        if large:
-            display(f"predicting {opt.called(data)}")
-            with interrupts.raised():
-                notes = predict_large(found, str(data), output, opt.names(keep), wanted)
-        else:
-            table = read_table(str(data), applying.missing_words(found))
-            display(f"predicting {table.n_rows:,} rows")
-            columns, notes = applying.predict(found, table, wanted, opt.names(keep))
-            content = table_bytes(columns, output)
+        found = load_model(str(model))
+        wanted = {"scores": scores, "proba": proba, "interval": interval}
+        with path_of(data) as path:
+            notes = predict(found, path, output, opt.names(keep), decimal, spreadsheet, **wanted)
     say_notes(notes)
-    if not large:
-        write_bytes(content, output)
 
 
 @command
@@ -207,6 +204,7 @@ def evaluate(
     data: opt.DataFile,
     target: opt.TrueTargetName = None,
     weight: opt.WeightName = None,
+    decimal: opt.Decimal = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Compare predictions with the truth.
@@ -221,20 +219,14 @@ def evaluate(
     """
     opt.one_stdin(model, data)
     with Display() as display:
-        display(f"reading {opt.called(data)}")
-        from sleek.cli import applying
-        from sleek.cli.large import evaluate_large, is_large
-        from sleek.tables.open import read_table
+        display(f"predicting {opt.called(data)}")
+        from sleek.cli.applying import evaluate
+        from sleek.cli.data import path_of
+        from sleek.cli.models import load_model
 
-        found = applying.load_model(str(model))
-        if not opt.is_stream(data) and is_large(str(data)):
-            display(f"predicting {opt.called(data)}")
-            with interrupts.raised():
-                scores, notes = evaluate_large(found, str(data), target, weight)
-        else:
-            table = read_table(str(data), applying.missing_words(found))
-            display(f"predicting {table.n_rows:,} rows")
-            scores, notes = applying.evaluate(found, table, target, weight)
+        found = load_model(str(model))
+        with path_of(data) as path:
+            scores, notes = evaluate(found, path, target, weight, decimal)
     from sleek.cli.output import print_json, say_notes, screen
     from sleek.cli.scoring import show_scores
 
@@ -246,46 +238,25 @@ def evaluate(
 
 
 @command
-def show(
-    model: opt.ModelFile,
-    row: opt.RowValues = None,
-    explain: opt.RowPlace = None,
-    everything: opt.Everything = False,
-    as_json: opt.AsJson = False,
-) -> None:
-    """Print a model: where its units are, how wide, and what they weigh.
+def show(model: opt.ModelFile, everything: opt.Everything = False, as_json: opt.AsJson = False) -> None:
+    """Print a model in words: how good it is, what each column does, and all of it in numbers.
 
     [bold]Examples[/bold]
     sleek show model.json
-    sleek show model.json --explain data.csv:17
+    sleek show model.json --all
     """
-    from sleek.cli import explaining
-    from sleek.cli.applying import load_model
+    from sleek.cli.models import load_model
     from sleek.cli.output import print_json, screen
     from sleek.cli.show import model_as_json, show_model
 
-    if row is not None and explain is not None:
-        raise InputError("--row and --explain both name a row: give one of them.")
-    opt.one_stdin(model, Path((explain or "").rpartition(":")[0]))
     found = load_model(str(model))
-    if row is None and explain is None:
-        if as_json:
-            print_json(model_as_json(found))
-        else:
-            show_model(found, screen(), everything)
-        return
-    x = (
-        explaining.row_of_text(found, row)
-        if row is not None
-        else explaining.row_of_file(found, explain or "")
-    )
-    explanation = found.explain(x)
     if as_json:
-        print_json(explaining.explanation_as_json(explanation))
+        print_json(model_as_json(found))
     else:
-        explaining.show_explanation(found, explanation, screen())
+        show_model(found, screen(), everything)
 
 
+command(explain)
 command(update)
 command(merge)
 command(export)

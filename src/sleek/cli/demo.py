@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sleek import LowRankLSSVC
+from sleek._runtime.counting import how_many
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.cli.show import show_model
 from sleek.datasets import make_ripley
@@ -29,7 +30,7 @@ def run(console: Console) -> None:
     model = replace(estimator.model_, feature_names=("across", "up"))
     mistakes = float(np.mean(model.predict(X[250:]) != y[250:]))
     console.print("Two classes, each made of two clouds: 250 rows to learn from, 1000 to test.\n")
-    console.print(f"model           {estimator.n_units_} units")
+    console.print(f"model           {how_many(estimator.n_units_, 'unit')}")
     if model.facts is not None:
         console.print(f"expected error  {in_words(expected_error(model.outputs, model.facts))}")
     console.print(f"test error      {100 * mistakes:.1f} % (no model can do better than about 8 %)\n")

@@ -6,8 +6,11 @@ from typing import Annotated
 
 import typer
 
+from sleek._runtime.counting import how_many
 from sleek._runtime.progress import Display
 from sleek.cli import options as opt
+
+LOOKED_AT = 100_000  # rows of a table that is looked at
 
 
 def inspect(
@@ -17,6 +20,7 @@ def inspect(
         typer.Option("--target", "-t", help="The column to predict: what foretells it, and leaks."),
     ] = None,
     missing: opt.Missing = None,
+    decimal: opt.Decimal = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Look at a table before fitting: columns, kinds, gaps, levels, ids, leaks.
@@ -30,18 +34,20 @@ def inspect(
     """
     with Display() as display:
         display(f"reading {opt.called(data)}")
-        from sleek.cli.large import is_large, table_to_look_at
-        from sleek.tables.inspecting import look_at
-        from sleek.tables.open import read_table
+        from sleek.cli.data import path_of
+        from sleek.cli.exits import blaming
+        from sleek.rows.files.files import Files
+        from sleek.rows.files.sampling import sample_files
+        from sleek.tables.column_looks import look_at
 
-        if not opt.is_stream(data) and is_large(str(data)):
-            table, n_rows = table_to_look_at(str(data), opt.words(missing))
-        else:
-            table = read_table(str(data), opt.words(missing))
-            n_rows = table.n_rows
-        if target is not None:
-            table.require([target])
-        looks = look_at(table, target)
+        with path_of(data) as path, blaming(path):
+            missing_words = opt.words(missing)
+            words = None if missing_words is None else list(missing_words)
+            table = sample_files(Files(path, missing=words, decimal=decimal), LOOKED_AT)
+            if target is not None:
+                table.files.tables[0].column(target)
+            looks = look_at(table.columns, table.unusable, target)
+        n_rows, notes = table.n_rows, [*table.files.notes, *looks.notes]
     from rich.table import Table as RichTable
     from rich.text import Text
 
@@ -49,13 +55,15 @@ def inspect(
     from sleek.report.words import percent, plain
 
     if as_json:
-        report = {"rows": n_rows, "looked_at": table.n_rows, "columns": [look.to_json() for look in looks]}
-        print_json(report | {"notes": table.notes})
+        columns = [look.to_json() for look in looks.columns]
+        print_json({"rows": n_rows, "looked_at": len(table.columns), "columns": columns, "notes": notes})
         return
-    say_notes(table.notes)
+    say_notes(notes)
     console = screen()
-    some = "" if table.n_rows == n_rows else f"; what follows is of {table.n_rows:,} drawn at random"
-    console.print(f"{n_rows:,} rows, {len(looks)} columns{some}")
+    some = (
+        "" if len(table.columns) == n_rows else f"; what follows is of {len(table.columns):,} drawn at random"
+    )
+    console.print(f"{how_many(n_rows, 'row')}, {how_many(len(looks.columns), 'column')}{some}")
     shown = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for heading in (
         "column",
@@ -67,7 +75,7 @@ def inspect(
         "remark",
     ):
         shown.add_column(heading, justify="right" if heading in ("missing", "different", "alone") else "left")
-    for look in looks:
+    for look in looks.columns:
         alone = "" if look.foretells is None else percent(look.foretells)
         cells = [
             look.name,

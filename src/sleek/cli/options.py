@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from sleek.cli.errors import InputError
+from sleek.cli.exits import InputError
 
 STANDARD = "-"  # standard input, or standard output
 _FIELD = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(,|$)', flags=re.DOTALL)
@@ -35,11 +35,26 @@ class BasisName(StrEnum):
 
     auto = "auto"
     box = "box"
+    curves = "curves"
     gaussian_rbf = "gaussian_rbf"
     linear = "linear"
     sigmoidal = "sigmoidal"
     robust_rbf = "robust_rbf"
     simplex = "simplex"
+
+
+class DateOrder(StrEnum):
+    """Which of day and month comes first in a date such as 1/2/2024."""
+
+    dmy = "dmy"
+    mdy = "mdy"
+
+
+class DecimalMark(StrEnum):
+    """What stands before the fraction of a number in text."""
+
+    point = "."
+    comma = ","
 
 
 class Kind(StrEnum):
@@ -49,6 +64,7 @@ class Kind(StrEnum):
     c = "c"
     sql = "sql"
     python = "python"
+    javascript = "javascript"
 
 
 ModelFile = Annotated[
@@ -78,6 +94,14 @@ Missing = Annotated[
     str | None,
     typer.Option(help="Words that mean a missing value, instead of NA, null, ? and the like: none,-99"),
 ]
+Decimal = Annotated[
+    DecimalMark | None,
+    typer.Option(metavar="MARK", help="The decimal mark in text, . or , where the file leaves it open."),
+]
+Dates = Annotated[
+    DateOrder | None,
+    typer.Option(metavar="ORDER", help="dmy or mdy: what 1/2/2024 means; by default mdy, with a note."),
+]
 Balanced = Annotated[bool, typer.Option("--balanced", help="Let all classes weigh the same.")]
 TestShare = Annotated[
     float | None, typer.Option(help="Hold out this share of the rows, between 0 and 1, and test on it.")
@@ -87,7 +111,9 @@ NumberOfUnits = Annotated[
 ]
 BasisChoice = Annotated[
     BasisName,
-    typer.Option(metavar="BASIS", help="auto, box, gaussian_rbf, linear, sigmoidal, robust_rbf or simplex."),
+    typer.Option(
+        metavar="BASIS", help="auto, box, curves, gaussian_rbf, linear, sigmoidal, robust_rbf or simplex."
+    ),
 ]
 EffortChoice = Annotated[
     EffortName, typer.Option(metavar="EFFORT", help="quick, normal or thorough: what time it may take.")
@@ -111,7 +137,10 @@ ForgetRows = Annotated[bool, typer.Option("--forget", help="Take the rows out in
 Alone = Annotated[
     bool, typer.Option("--alone", help="Without the rows the model has: its units and these rows, to merge.")
 ]
-Again = Annotated[bool, typer.Option("--again", help="Add the rows although they came in before.")]
+Again = Annotated[
+    bool,
+    typer.Option("--again", help="Add rows that came in before, or take out rows that another file brought."),
+]
 Fading = Annotated[
     float,
     typer.Option(
@@ -133,14 +162,17 @@ Interval = Annotated[
     typer.Option(metavar="LEVEL", help="Numbers: add ends that hold with this probability, such as 0.9."),
 ]
 Keep = Annotated[str | None, typer.Option(help="Columns of the data to write too: id,name; '*' for all.")]
+Spreadsheet = Annotated[
+    bool,
+    typer.Option("--spreadsheet", help="Text that a spreadsheet would run gets an apostrophe."),
+]
 TrueTargetName = Annotated[
     str | None, typer.Option("--target", "-t", help="The true values; by default the column learnt.")
 ]
 RowValues = Annotated[
-    str | None, typer.Option(help="Explain the prediction for these values: age=41,colour=red")
+    str | None, typer.Option(help="A row by its values: age=41,colour=red; what is not named is missing.")
 ]
-RowPlace = Annotated[str | None, typer.Option(help="Explain the prediction for a row of a file: data.csv:1")]
-Everything = Annotated[bool, typer.Option("--all", help="All columns, not only those that matter most.")]
+Everything = Annotated[bool, typer.Option("--all", help="All units, in all digits.")]
 ExportTo = Annotated[
     Kind | None, typer.Option(help="The language; by default the ending of the output says it.")
 ]

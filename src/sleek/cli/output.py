@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from sleek._runtime.atomic import write_atomically
 from sleek._runtime.packages import need
-from sleek.cli.errors import InputError
-from sleek.cli.interrupts import interrupts
+from sleek.cli.exits import InputError, in_options
 from sleek.cli.options import STANDARD
-from sleek.tables.writing import ENDINGS, is_named_like_a_table, is_parquet
+from sleek.cli.signals import interrupts
+from sleek.tables.endings import PARQUET, WRITTEN, is_named_like_a_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,7 +32,7 @@ def say_notes(notes: Sequence[str]) -> None:
     from sleek.report.words import plain
 
     for note in notes:
-        print(f"note: {plain(note)}", file=sys.stderr)
+        print(f"note: {plain(in_options(note))}", file=sys.stderr)
 
 
 def print_json(result: Mapping[str, Any]) -> None:
@@ -71,17 +71,22 @@ def check_model_output(path: Path | None) -> None:
 
 def check_table_output(path: Path | None) -> None:
     """Refuse an ending that promises something else than what would be written."""
-    if path is None or is_standard_output(path) or (path.exists() and not path.is_file()):
+    if path is None or not is_replaced(path):
         return
     if path.suffix and not is_named_like_a_table(path):
-        raise InputError(f"{path} must end in {', '.join(ENDINGS)} to say what to write.")
-    if is_parquet(path):
+        raise InputError(f"{path} must end in {', '.join(WRITTEN)} to say what to write.")
+    if path.name.lower().endswith(PARQUET):
         need("pyarrow", None, f"Writing {path}")
 
 
 def is_standard_output(path: Path) -> bool:
     """Whether a path means the stream, which is written to and never replaced."""
     return str(path) in (STANDARD, "/dev/stdout", "/dev/fd/1")
+
+
+def is_replaced(path: Path) -> bool:
+    """Whether a path is that of a file, and no stream, device or named pipe."""
+    return not is_standard_output(path) and (path.is_file() or not path.exists())
 
 
 def _is_same_file(path: Path, other: Path) -> bool:

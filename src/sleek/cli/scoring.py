@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from sleek._runtime.counting import how_many
 from sleek.report.words import percent, plain, short
 
 MOST_SHOWN = 12  # classes of a confusion table on the screen
@@ -61,7 +62,7 @@ def headline(scores: dict[str, Any]) -> str:
         said = f"{percent(scores['accuracy'])} right, {percent(scores['error'])} wrong"
     else:
         said = f"score {short(scores['score'])}"
-    return f"{scores['rows']:,} rows{weight}: {said}"
+    return f"{how_many(scores['rows'], 'row')}{weight}: {said}"
 
 
 def _confusion(scores: dict[str, Any]) -> RichTable:

@@ -9,27 +9,23 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
 
-from sleek import LowRankLSSVC, LowRankLSSVR
+from sleek import Files, LowRankLSSVC, LowRankLSSVR
+from sleek._runtime.checks import check_n_jobs
+from sleek._runtime.counting import how_many
 from sleek._runtime.progress import Display
-from sleek._runtime.types import FloatArray, IntArray
-from sleek.cli.errors import InputError, blaming
+from sleek._runtime.threads import Workers
+from sleek.cli.data import as_note, expected_of, note_missing_targets
+from sleek.cli.exits import InputError, blaming
 from sleek.model.kernel_model import KernelModel
-from sleek.outputs.labels import Labels
+from sleek.model.living import batch_of_rows, require_memory
 from sleek.report.expected import baseline, expected_error
-from sleek.report.scores import scores_of
-from sleek.rows.arrays import ArrayRows
-from sleek.rows.table import targets_of
-from sleek.tables.encoded import EncodedTable
-from sleek.tables.errors import TableError
+from sleek.report.scores import scores_of_rows
+from sleek.rows.predicting import open_features
+from sleek.rows.rows import Rows, Run
 from sleek.tables.inputs import Inputs
-from sleek.tables.learning import learn_columns
-from sleek.tables.table import Table
-from sleek.tables.target import CLASSIFICATION, Target, learn_target
-from sleek.tables.using import column_values, counting_columns, weights_of
+from sleek.tables.target import CLASSIFICATION, TargetLook, note_classes
 
 WORDS = {"`n_units`=": "--units ", "`n_jobs`=": "--jobs ", " rows of X": " rows"}  # settings as options
 
@@ -52,6 +48,8 @@ class Choices:
     verbose: bool = False
     test: float | None = None
     missing: tuple[str, ...] | None = None
+    decimal: str | None = None
+    dates: str | None = None
     balanced: bool = False
     updatable: bool = False
 
@@ -66,95 +64,84 @@ class FitReport:
     notes: list[str]
 
 
-def train(table: Table, choices: Choices, display: Display) -> FitReport:
-    """Learn inputs and model from a table; with `test`, from all rows but those held out."""
-    names = _input_names(table, choices)
-    everything = learn_target(table, choices.target, choices.task)
-    notes, absent = list(table.notes), table.n_rows - len(everything.rows)
-    if absent:
-        notes.append(f"{absent} rows without a value of {choices.target!r} are left out")
-    weights = weights_of(table, choices.weight, everything.rows)
-    kept, held = _split(everything, choices)
-    kept = kept[weights[kept] > 0]  # medians and levels are not learnt from rows of no weight either
-    target, s = everything.take(kept), weights[kept]
-    columns = column_values(table, names, choices.categories)
-    y = Labels.of(target.y) if target.task == CLASSIFICATION else target.y[:, None]
-    some = {name: values.take(target.rows) for name, values in columns.items()}
-    try:
-        learnt = learn_columns(some, choices.categories, targets_of(y), s)
-    except TableError as error:
-        raise InputError(f"{table.source} has columns that cannot be used:\n{error}") from None
-    inputs = learnt.inputs
-    if not inputs.columns:
-        raise InputError(
-            "\n".join([f"{table.source} has no column left to learn from.", *learnt.left_out.values()])
-        )
-    notes += learnt.notes + [
-        f"{text[0].lower()}{text[1:]} It is left out" for text in learnt.left_out.values()
-    ]
-    notes += [
-        f"column {name!r} only counts the rows: --drop it unless new rows have it in the same sense"
-        for name in counting_columns(columns)
-    ]
-    X = EncodedTable.of(inputs, some, learnt.by_fold, learnt.folds)
-    display(f"fitting {len(X):,} rows × {X.shape[1]:,} features")
-    if choices.verbose:
-        display.close()  # the fit has its own to say
-    model, heard = _fit(X, y, target, s, inputs, table, choices)
-    values = {
-        "task": target.task,
-        "target": choices.target,
-        "classes": np.unique(target.y).tolist() if target.task == CLASSIFICATION else None,
-        "rows": len(X),
-        "columns": len(inputs.columns),
-        "features": X.shape[1],
-        "parts": [{"basis": part.basis.name, "units": len(part)} for part in model.parts],
-        "units": model.n_units,
-        "C": model.C,
-    }
-    if model.facts is not None:
-        values["expected"] = expected_error(model.outputs, model.facts) | baseline(model.outputs, target.y, s)
-    if len(held):
-        test = everything.take(held)
-        X_test = EncodedTable.of(inputs, {name: values.take(test.rows) for name, values in columns.items()})
-        own = weights[held] if choices.weight else None
-        if own is not None and not own.any():
-            raise InputError(f"--test: all rows held out have weight 0 in column {choices.weight!r}.")
-        values["test"] = scores_of(model, X_test, test.y, own)
-    return FitReport(model, inputs, values, notes + heard)
+def train(path: str, choices: Choices, display: Display) -> FitReport:
+    """Learn a model from files, in memory that does not grow with the rows.
+
+    With `test`, it is learnt from all rows but those held out.
+    """
+    with blaming(path):
+        files = _files(path, choices)
+        look = _look_at_target(files, choices.target)
+        task = choices.task or look.task
+        look.check(files.named_files, choices.target, task)
+        if task == CLASSIFICATION and not look.whole:  # labels that look like fractions are words
+            files = replace(files, categories=[*(files.categories or ()), choices.target])
+        estimator = _estimator(task, choices)
+        learnt_from, test = files, None
+        if choices.test is not None:
+            learnt_from, test = files.split(choices.test, choices.seed)
+        display(f"fitting {look.n_values:,} rows × {how_many(len(files.features), 'column')}")
+        if choices.verbose:
+            display.close()  # the fit has its own to say
+        with redirect_stdout(sys.stderr), warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            estimator.fit(learnt_from)
+        model = _with_columns(replace(estimator.model_, metadata=_metadata(choices)))
+        run = Run(Workers(check_n_jobs(choices.jobs)), strangers={})
+        if choices.updatable:
+            model = _with_name(model, learnt_from, run)
+        values = _values(model, task, choices, learnt_from.survey(type(model.outputs), run).targets)
+        if test is not None:
+            display("testing on the rows held out")
+            values["test"] = _test(model, test, run, choices.weight)
+    notes = list(files.notes)
+    if choices.task is None and task == CLASSIFICATION:
+        notes += note_classes(choices.target, estimator.classes_)
+    notes += note_missing_targets(files, choices.target, look.n_values)
+    told = [note for note in estimator.column_notes_ if note not in files.notes]
+    said = {line for note in told for line in note.split("\n")}
+    rest = [warning for warning in heard if not set(str(warning.message).split("\n")) <= said]
+    notes += [as_note(note) for note in told] + _notes_of(rest, estimator.n_iter_)
+    return FitReport(model, expected_of(model).columns, values, notes)
 
 
-def _input_names(table: Table, choices: Choices) -> list[str]:
-    """The columns to learn from."""
+def _files(path: str, choices: Choices) -> Files:
+    """The rows of all columns that are learnt from."""
     special = [choices.target, *([choices.weight] if choices.weight else [])]
-    table.require([*special, *choices.columns, *choices.drop, *choices.categories])
     for name in choices.columns:
         if name in special or name in choices.drop:
             raise InputError(f"--columns names {name!r}, which is the target, the weight or dropped.")
-    left_out = {*special, *choices.drop}
-    names = [name for name in choices.columns or table.names if name not in left_out]
+    look = Files(path)
+    for name in (*special, *choices.columns, *choices.drop, *choices.categories):
+        look.tables[0].column(name)
+    names = [name for name in choices.columns or look.features if name not in {*special, *choices.drop}]
     if not names:
-        raise InputError(f"{table.source} has no column left to learn from.")
-    return names
+        raise InputError(f"{look.named_files} has no column left to learn from.")
+    return Files(
+        path,
+        target=choices.target,
+        weight=choices.weight,
+        columns=names,
+        categories=[name for name in choices.categories if name in names] or None,
+        missing=None if choices.missing is None else list(choices.missing),
+        decimal=choices.decimal,
+        dates=choices.dates,
+        drop_missing_targets=True,
+    )
 
 
-def _split(target: Target, choices: Choices) -> tuple[IntArray, IntArray]:
-    """The positions of the rows to train on and of those held out, both in order."""
-    positions = np.arange(len(target.y))
-    if choices.test is None:
-        return positions, positions[:0]
-    balanced = target.task == CLASSIFICATION and np.unique(target.y, return_counts=True)[1].min() > 1
-    with blaming("--test"):
-        kept, held = train_test_split(
-            positions,
-            test_size=choices.test,
-            random_state=choices.seed,
-            stratify=target.y if balanced else None,
-        )
-    return np.sort(kept), np.sort(held)
+def _look_at_target(files: Files, name: str) -> TargetLook:
+    """What the column to predict holds: one pass over it."""
+    alone = replace(files, columns=[name], target=None, weight=None, categories=None)
+    look = TargetLook()
+    for chunk in alone.chunks(None, True):
+        look = look + TargetLook.of(chunk.X[name])
+    if not files.count():
+        raise InputError(f"{files.named_files} has column names but no rows.")
+    return look
 
 
-def estimator_for(task: str, choices: Choices) -> Any:
+def _estimator(task: str, choices: Choices) -> Any:
     """The estimator that is asked for."""
     settings: dict[str, Any] = {
         "n_units": "auto" if choices.units is None else choices.units,
@@ -172,35 +159,61 @@ def estimator_for(task: str, choices: Choices) -> Any:
     return LowRankLSSVR(**settings)
 
 
-def _fit(
-    X: EncodedTable, y: Any, target: Target, s: FloatArray, inputs: Inputs, table: Table, choices: Choices
-) -> tuple[KernelModel, list[str]]:
-    """The model with its columns, and the warnings that were heard."""
-    estimator = estimator_for(target.task, choices)
-
-    def where(row: int) -> str:
-        return f"The target in {table.place(int(target.rows[row]))} of {table.source}"
-
-    rows = ArrayRows(X, y, s, inputs.feature_names, where=where)
-    with (
-        blaming(table.source),
-        redirect_stdout(sys.stderr),
-        warnings.catch_warnings(record=True) as heard,
-    ):
-        warnings.simplefilter("always")
-        estimator.fit(rows)
-    return replace(estimator.model_, metadata=metadata_of(choices)), notes_of(heard, estimator.n_iter_)
+def _with_columns(model: KernelModel) -> KernelModel:
+    """The model with the columns that it reads: those that are numbers as they are have a fill too."""
+    return replace(model, inputs=expected_of(model).columns) if model.inputs is None else model
 
 
-def metadata_of(choices: Choices) -> dict[str, Any]:
+def _with_name(model: KernelModel, files: Files, run: Run) -> KernelModel:
+    """The model with a name for the rows that it was fitted to, so that they are known if they come again."""
+    batch = batch_of_rows(model, _rows(model, files), run, 1.0, named=True)
+    assert batch.name is not None
+    return replace(model, memory=require_memory(model).with_batch(batch.name))
+
+
+def _rows(model: KernelModel, files: Files) -> Rows:
+    return open_features(files, expected_of(model))
+
+
+def _values(model: KernelModel, task: str, choices: Choices, targets: Any) -> dict[str, Any]:
+    """What is told of a model."""
+    facts = model.facts
+    assert facts is not None  # a fit always states them
+    return {
+        "task": task,
+        "target": choices.target,
+        "classes": model.outputs.classes.tolist() if task == CLASSIFICATION else None,  # type: ignore[attr-defined]
+        "rows": facts.n_rows,
+        "columns": len(expected_of(model).columns.columns),
+        "features": model.n_features,
+        "parts": [{"basis": part.basis.name, "units": len(part)} for part in model.parts],
+        "units": model.n_units,
+        "C": model.C,
+        "expected": expected_error(model.outputs, facts) | baseline(model.outputs, targets),
+    }
+
+
+def _test(model: KernelModel, files: Files, run: Run, weight: str | None) -> dict[str, Any]:
+    """Scores on the rows held out."""
+    try:
+        return scores_of_rows(model, _rows(model, files), run, weight is not None)[0]
+    except ValueError as error:
+        if "weight above 0" in str(error):
+            raise InputError(f"--test: all rows held out have weight 0 in column {weight!r}.") from None
+        raise
+
+
+def _metadata(choices: Choices) -> dict[str, Any]:
     """What the model file remembers of the user's choices."""
     metadata: dict[str, Any] = {"target": choices.target}
     if choices.missing is not None:
         metadata["missing"] = list(choices.missing)
+    if choices.decimal is not None:
+        metadata["decimal"] = choices.decimal
     return metadata
 
 
-def notes_of(heard: Sequence[warnings.WarningMessage], n_iter: int) -> list[str]:
+def _notes_of(heard: Sequence[warnings.WarningMessage], n_iter: int) -> list[str]:
     """Warnings in the words of somebody who has options, not settings."""
     notes = []
     for warning in heard:

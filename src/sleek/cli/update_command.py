@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sleek._runtime.progress import Display
 from sleek.cli import options as opt
-from sleek.cli.errors import InputError
+from sleek.cli.exits import InputError
 
 
 def update(
@@ -39,19 +41,15 @@ def update(
         raise InputError("--alone makes another model: name its file with -o, and leave out --forget.")
     place = model if output is None else output
     check_model_output(place)
-    check_output(place, data)
+    check_output(place, data, *([model] if opt.is_stream(model) else []))
     with Display() as display:
         display(f"reading {opt.called(data)}")
         from sleek.cli import updating
-        from sleek.cli.applying import load_model
-        from sleek.model.saving import dumps
+        from sleek.cli.output import print_json, say_notes, screen
 
         change = updating.Change(target, weight, forget, alone, forgetting_factor, again)
-        found = updating.update(load_model(str(model)), str(data), opt.is_stream(data), change)
-        content = dumps(found.model, moments=True)
-    from sleek.cli.output import print_json, say_notes, screen, write_bytes
-
-    write_bytes(content, place)
+        waiting = partial(display, f"waiting for another update of {place}")
+        found, content = updating.update_file(model, data, place, change, waiting)
     to_stdout = is_standard_output(place)
     report = found.values | {"file": opt.STANDARD if to_stdout else str(place), "bytes": len(content)}
     if as_json and not to_stdout:
@@ -77,13 +75,13 @@ def merge(models: opt.ModelFiles, output: opt.MergedOutput, as_json: opt.AsJson 
     check_model_output(output)
     check_output(output, *models)
     from sleek.cli import updating
-    from sleek.cli.applying import load_model
-    from sleek.cli.output import print_json, screen, write_bytes
+    from sleek.cli.models import load_model
+    from sleek.cli.output import print_json, screen
     from sleek.model.saving import dumps
 
     found = updating.merge([load_model(str(path)) for path in models], [opt.called(path) for path in models])
     content = dumps(found.model, moments=True)
-    write_bytes(content, output)
+    updating.write(content, output)
     to_stdout = is_standard_output(output)
     report = found.values | {"file": opt.STANDARD if to_stdout else str(output), "bytes": len(content)}
     if as_json and not to_stdout:

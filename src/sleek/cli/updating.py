@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from sleek import Files
-from sleek import merge as merge_models
-from sleek._runtime.checks import check_n_jobs
-from sleek._runtime.threads import Workers
-from sleek.cli.applying import missing_words, target_of
-from sleek.cli.errors import InputError, blaming
-from sleek.cli.large import is_large
-from sleek.cli.options import STANDARD
+from sleek._runtime.counting import how_many
+from sleek._runtime.locks import lock
+from sleek.cli.data import (
+    all_cores,
+    files_for,
+    note_missing_targets,
+    notes_on_rows,
+    path_of,
+    target_of,
+)
+from sleek.cli.exits import InputError, blaming
+from sleek.cli.models import model_in, read_bytes
+from sleek.cli.options import STANDARD, is_stream
+from sleek.cli.output import is_standard_output, write_bytes
+from sleek.cli.signals import interrupts
 from sleek.model.kernel_model import KernelModel
-from sleek.model.memory import name_of
-from sleek.model.new_rows import Added, check_fading, known_targets, that_count
-from sleek.outputs.classes import ClassOutputs
-from sleek.report.shown import inputs_of
+from sleek.model.living import (
+    add,
+    batch_of_rows,
+    check_forgetting_factor,
+    require_memory,
+    take_out,
+)
+from sleek.model.memory import Memory
+from sleek.model.merging import merge_models
+from sleek.model.saving import MAX_BYTES, dumps
 from sleek.report.words import percent, plain, short
 from sleek.rows.rows import Run
-from sleek.tables.open import read_table
-from sleek.tables.target import known_target
-from sleek.tables.using import features_of, weights_of
 
 
 @dataclass(frozen=True)
@@ -52,98 +64,115 @@ class Changed:
     notes: list[str]
 
 
-def update(model: KernelModel, path: str, is_stream: bool, change: Change) -> Changed:
+def update_file(
+    model: Path, data: Path, place: Path, change: Change, waiting: Callable[[], None]
+) -> tuple[Changed, bytes]:
+    """Update the model of a file, write it to `place`, and return it with the bytes that were written.
+
+    From reading to writing nobody else can write to `place`: updates of one file at a time wait for each
+    other. What does not ask for the lock, such as a copy, is noticed before the file is replaced.
+    """
+    in_place = not is_stream(model) and place.is_file() and place.samefile(model)
+    with interrupts.raised(), _lock(place, waiting, needed=in_place):
+        before = read_bytes(str(model), MAX_BYTES + 1)
+        with path_of(data) as path:
+            found = update(model_in(before, str(model)), path, change)
+        content = dumps(found.model, moments=True)
+        if in_place and read_bytes(str(model)) != before:
+            raise InputError(
+                f"{model} was changed by another program meanwhile, and is left as it is: run again."
+            )
+        write_bytes(content, place)
+    return found, content
+
+
+def write(content: bytes, place: Path) -> None:
+    """Write a model, not in the middle of an update of the same file."""
+    with interrupts.raised(), _lock(place, None, needed=False):
+        write_bytes(content, place)
+
+
+@contextmanager
+def _lock(place: Path, waiting: Callable[[], None] | None, needed: bool) -> Iterator[None]:
+    if is_standard_output(place) or (place.exists() and not place.is_file()):  # a stream, a device, a pipe
+        yield
+        return
+    with ExitStack() as held:
+        try:
+            held.enter_context(lock(place, waiting, needed=needed))
+        except OSError as error:
+            raise InputError(
+                f"{place} cannot be updated in its place: {error.strerror} when its folder was to lock it "
+                "against other updates. Name another file with -o."
+            ) from None
+        yield
+
+
+def update(model: KernelModel, path: str, change: Change) -> Changed:
     """The model with the rows of a table, or without them."""
     with blaming("The model"):
         model = model.emptied() if change.alone else model
-        memory = model.remembered()
+        memory = require_memory(model)
     name = target_of(model, change.target)
     with blaming("--forgetting-factor"):
-        fading = check_fading(change.forgetting_factor)
+        fading = check_forgetting_factor(change.forgetting_factor)
     if change.forget and fading < 1.0:
         raise InputError("--forgetting-factor lets rows fade when others come in: not with --forget.")
-    large = not is_stream and is_large(path)
+    options: dict[str, Any] = {"target": name, "weight": change.weight, "drop_missing_targets": True}
     with blaming(path), warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        rows, notes = (
-            _of_files(model, path, name, change, fading)
-            if large
-            else _of_table(model, path, name, change, fading)
-        )
-        called = name_of(rows.sums)
-        if not change.forget and not change.again and called in memory.origins:
-            raise InputError(f"{path} came into this model before: --again adds its rows once more.")
-        fresh = model.without_rows(rows) if change.forget else model.with_rows(rows)
-    names = [one for one in memory.origins if one != called] + ([] if change.forget else [called])
-    fresh = replace(fresh, memory=replace(fresh.remembered(), origins=tuple(names)))
+        files, found = files_for(model, path, **options)
+        run = Run(all_cores(), strangers={})
+        rows = batch_of_rows(model, found, run, fading, named=True)
+        if not change.again:
+            _check_name(memory, rows.name, path, change.forget)
+        fresh = take_out(model, rows) if change.forget else add(model, rows)
     values = {
         "target": name,
         "rows": rows.n_rows,
         "forgotten": change.forget,
-        "all_rows": fresh.remembered().n_rows,
-        "weight": fresh.remembered().sums.weight,
+        "all_rows": require_memory(fresh).n_rows,
+        "weight": require_memory(fresh).sums.weight,
         "change": _change(model, fresh),
         "drift": None if change.forget else _drift(fresh),
     }
-    said = [f"{str(warning.message)[0].lower()}{str(warning.message)[1:].rstrip('.')}" for warning in heard]
-    return Changed(fresh, values, notes + said)
+    notes = notes_on_rows(files, model, run, heard)
+    if change.weight is None:
+        notes += note_missing_targets(files, name, rows.n_rows)
+    return Changed(fresh, values, notes)
+
+
+def _check_name(memory: Memory, name: str | None, path: str, forget: bool) -> None:
+    """No batch comes in while it is in, and none leaves that has left, or never came in."""
+    if not forget and name in memory.origins:
+        raise InputError(f"{path} came into this model before: --again adds its rows once more.")
+    if forget and name not in memory.origins:
+        left = name in memory.forgotten
+        why = "left this model before" if left else "did not come into this model as it is"
+        raise InputError(f"{path} {why}. --again takes out equal rows that came in with another file.")
 
 
 def merge(models: Sequence[KernelModel], names: Sequence[str]) -> Changed:
     """The model of the rows of all models."""
     for model, name in zip(models, names, strict=True):
         with blaming(name):
-            model.remembered()
+            require_memory(model)
     if len(models) < 2:
         raise InputError("There must be at least two models to merge, got one.")
     with blaming(", ".join(names)):
-        merged = merge_models(models)
-    memory = merged.remembered()
+        whole = merge_models(models)
+    memory = require_memory(whole)
     values = {
         "models": [
-            {"file": name, "rows": model.remembered().n_rows}
+            {"file": name, "rows": require_memory(model).n_rows}
             for model, name in zip(models, names, strict=True)
         ],
         "all_rows": memory.n_rows,
         "weight": memory.sums.weight,
-        "change": _change(models[0], merged),
-        "drift": _drift(merged),
+        "change": _change(models[0], whole),
+        "drift": _drift(whole),
     }
-    return Changed(merged, values, [])
-
-
-def _of_table(
-    model: KernelModel, path: str, name: str, change: Change, fading: float
-) -> tuple[Added, list[str]]:
-    """What the rows of a table bring, and notes."""
-    table = read_table(path, missing_words(model))
-    table.require([name, *([change.weight] if change.weight else [])])
-    classes = model.outputs.classes if isinstance(model.outputs, ClassOutputs) else None
-    target = known_target(table, name, classes)
-    X, notes = features_of(table, inputs_of(model))
-    if len(target.rows) < table.n_rows:
-        notes.append(f"{table.n_rows - len(target.rows)} rows without a value of {name!r} are left out")
-    rows, y, s = X.take(target.rows), known_targets(model.outputs, target.y, len(target.rows)), None
-    if change.weight:
-        rows, y, s = that_count(rows, y, weights_of(table, change.weight, target.rows))
-    return model.brought(rows, y, s, fading, -1), notes
-
-
-def _of_files(
-    model: KernelModel, path: str, name: str, change: Change, fading: float
-) -> tuple[Added, list[str]]:
-    """What the rows of files bring that are read in pieces, and notes."""
-    columns = list(model.names_of_features if model.inputs is None else model.inputs.names)
-    files = Files(
-        path,
-        target=name,
-        columns=columns,
-        weight=change.weight,
-        missing=missing_words(model),
-        drop_missing_targets=True,
-    )
-    rows = files.with_features(tuple(columns)) if model.inputs is None else files.read_by(model.inputs)
-    return model.brought_by(rows, Run(Workers(check_n_jobs(-1))), fading), list(files.notes)
+    return Changed(whole, values, [])
 
 
 def _change(before: KernelModel, after: KernelModel) -> float | None:
@@ -152,9 +181,13 @@ def _change(before: KernelModel, after: KernelModel) -> float | None:
     With Δ = θ' - θ and d = b' - b for encoded targets, the mean square of the move is, by the moments of all
     rows, Δᵀ(G/S)Δ + (d + φ̄Δ)², and that of the outputs about their mean θᵀ(G/S)θ.
     """
-    if before.remembered().n_rows == 0:
+    if require_memory(before).n_rows == 0:
         return None
-    old, new, moments = before.remembered().solution, after.remembered().solution, after.remembered().moments
+    old, new, moments = (
+        require_memory(before).solution,
+        require_memory(after).solution,
+        require_memory(after).moments,
+    )
     delta, b = new.theta - old.theta, new.b - old.b
     G = moments.G / moments.weight
     moved = np.einsum("mk,mn,nk->", delta, G, delta) + np.sum((b + moments.mean_phi @ delta) ** 2)
@@ -164,7 +197,7 @@ def _change(before: KernelModel, after: KernelModel) -> float | None:
 
 def _drift(model: KernelModel) -> dict[str, Any] | None:
     """The errors of new rows and those promised: the share of mistakes, or the RMSE."""
-    drift = model.remembered().drift
+    drift = require_memory(model).drift
     if drift is None:
         return None
     numbers = model.outputs.reads == "numbers"
@@ -190,7 +223,9 @@ def _lines(report: dict[str, Any]) -> dict[str, str]:
     lines = {}
     if "models" in report:
         for number, one in enumerate(report["models"]):
-            lines["merged" if number == 0 else " " * number] = f"{plain(one['file'])}: {one['rows']:,} rows"
+            lines["merged" if number == 0 else " " * number] = (
+                f"{plain(one['file'])}: {how_many(one['rows'], 'row')}"
+            )
         lines["rows"] = f"{report['all_rows']:,}"
     else:
         what = "taken out" if report["forgotten"] else "added"
@@ -220,5 +255,5 @@ def _in_words(drift: dict[str, Any]) -> str:
     if not drift["rows"]:
         return f"no new rows since the fit; {promise}"
     error = f"{'RMSE ' if numbers else ''}{said(drift['error'])}{'' if numbers else ' wrong'}"
-    found = f"{error} over {drift['rows']:,} new rows since the fit; {promise}"
+    found = f"{error} over {how_many(drift['rows'], 'new row')} since the fit; {promise}"
     return f"ALARM: {found}. Fit again with recent rows" if drift["alarm"] else f"no sign of it: {found}"

@@ -64,6 +64,23 @@ def both_moments(source: Source, expansion: Expansion, at: Solution) -> BothMome
     return source.map_reduce(task)
 
 
+def solve_on_all_rows(
+    source: Source, expansion: Expansion, learnt: Solution, C: float, complete: bool
+) -> Solved:
+    """theta and b for units that were learnt, and the moments of all rows.
+
+    Where theta and b have no closed form they were learnt with the units. They stay, if that was on all rows
+    (`complete`); else they have one round more on all rows.
+    """
+    if source.outputs.loss.quadratic:
+        moments = unit_moments(source, expansion)
+        return Solved(solve(moments, C), moments)
+    if complete:
+        return Solved(learnt, unit_moments(source, expansion))
+    moments, touching = both_moments(source, expansion, learnt)
+    return Solved(solve(touching, C), moments)
+
+
 def fit_outputs(source: Source, expansion: Expansion, C: float) -> Solved:
     """Minimise ½‖θ‖²/C + Σ s ℓ(t, Φθ + b) over theta and b, for the loss ℓ of the source's outputs."""
     moments = unit_moments(source, expansion)

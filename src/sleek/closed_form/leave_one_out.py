@@ -36,8 +36,7 @@ from sleek._runtime.sums import total
 from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.expansion import Expansion, ExpansionCoordinates
 from sleek.closed_form.moments import Moments
-from sleek.closed_form.penalty import Penalty
-from sleek.closed_form.solve import Solution, solve
+from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.rows.sample import Sample
 from sleek.rows.source import Block
 
@@ -56,7 +55,7 @@ class LeaveOneOut:
 
     @property
     def outputs(self) -> FloatArray:
-        """What the model would have said of each row without it."""
+        """The outputs for each row of a model without it."""
         return self.T - self.residuals
 
     def __add__(self, other: LeaveOneOut) -> LeaveOneOut:
@@ -102,8 +101,13 @@ class Trained:
         return self.coordinates is None or not self.expansion.has_shared
 
 
+def solved_rows_loo(sample: Sample, trained: Trained, moments: Moments) -> LeaveOneOut | None:
+    """The same as `fixed_units_loo`; None where theta and b were learnt, and not solved from the moments."""
+    return fixed_units_loo(sample, trained, moments) if sample.outputs.loss.quadratic else None
+
+
 def fixed_units_loo(sample: Sample, trained: Trained, moments: Moments) -> LeaveOneOut:
-    """Honest residuals of rows on which the units were not learnt, but theta and b were, with these moments.
+    """Leave-one-out residuals of rows that theta and b were solved on, with these moments, but not the units.
 
     Of the formulas above only h_n = o_n·(1/Σs + ‖L⁻¹Φ_n‖²) is left: exact leave-one-out for fixed units.
     """

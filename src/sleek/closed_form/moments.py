@@ -18,6 +18,12 @@ import numpy as np
 
 from sleek._runtime.types import FloatArray, IntArray
 from sleek.kernels import centred_products
+from sleek.outputs.loss import Loss
+
+
+def has_sums(loss: Loss) -> bool:
+    """Whether theta and b follow from sums over rows, so that rows can be added and taken out later."""
+    return loss.quadratic
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +47,8 @@ class Moments:
     def of(cls, Phi: FloatArray, T: FloatArray, s: FloatArray) -> Moments:
         """The moments of one block of rows with weights s > 0."""
         m = Phi.shape[1]
-        weight, mean, products = centred_products(Phi, T, s)
-        G, R, tt = products[:m, :m], products[:m, m:], np.diag(products[m:, m:]).copy()
-        return cls(weight, mean[:m], mean[m:], G, R, tt)
+        weight, mean, products, tt = centred_products(Phi, T, s)
+        return cls(weight, mean[:m], mean[m:], products[:, :m], products[:, m:], tt)
 
     def __add__(self, other: Moments) -> Moments:
         weight = self.weight + other.weight

@@ -1,4 +1,4 @@
-"""The face of sleek: scikit-learn estimators.
+"""The scikit-learn estimators.
 
 They check what users give, open rows, learn what outputs mean, ask `sleek.fit` for a fit and publish it.
 Nothing here computes.

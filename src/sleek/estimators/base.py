@@ -8,7 +8,6 @@ from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -20,28 +19,31 @@ from sleek._runtime.types import AnyArray
 from sleek._runtime.warn import warn
 from sleek.bases import known_bases
 from sleek.bases.base import Basis
-from sleek.calibration import Calibration
-from sleek.estimators.facts import expected_error, facts_of, memory_of
 from sleek.estimators.learnt import Learnt
-from sleek.estimators.living import LivingMethods
+from sleek.estimators.names import check_names, feature_names_of
 from sleek.estimators.settings import request_of
+from sleek.estimators.updatable import UpdatableMethods
+from sleek.estimators.versions import VersionedEstimator
 from sleek.estimators.warm import check_same_outputs, standing_of
-from sleek.fit import policy
-from sleek.fit.plan import Plan
-from sleek.fit.recipe import Fitted, fit
-from sleek.model.facts import ExpectedError
+from sleek.fit.recipe import Fitted, fit_rows
+from sleek.model.effects import Effects
+from sleek.model.explanation import Explanation
 from sleek.model.kernel_model import KernelModel
+from sleek.model.outcome import Outcome
+from sleek.model.reasons import Familiarity, Flip, Reason
+from sleek.model.rows_to_predict import expected_by
 from sleek.model.saving import training_record
 from sleek.outputs.base import Outputs
 from sleek.rows.cutting import PREDICTED
-from sleek.rows.open import open_features, open_rows
+from sleek.rows.opening import open_rows
+from sleek.rows.predicting import open_features
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run, Survey
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
 
 
-class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
+class LowRankLSSVM(Learnt, UpdatableMethods, VersionedEstimator):
     """What classifier and regressor share: everything but what outputs mean.
 
     A subclass names its `outputs_kind`; an estimator for a new kind of outputs is such a subclass, with one
@@ -105,76 +107,54 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
             matters. A row of weight 0 is left out.
         """
         with self._at_work() as (run, report):
-            rows = open_rows(self, X, y, sample_weight, self.outputs_kind.reads)
-            self._fit_rows(rows, run, report)
+            self._fit_rows(self._open_rows(X, y, sample_weight), run, report)
         return self
 
+    def _open_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Rows to learn from; what scikit-learn keeps of their columns is remembered."""
+        reads, name = self.outputs_kind.reads, type(self).__name__
+        opened = open_rows(X, y, sample_weight, reads, self.categorical_features, name)
+        self.n_features_in_, self.column_notes_ = opened.n_columns, list(opened.notes)
+        if opened.names is not None:
+            self.feature_names_in_ = np.array(opened.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return opened.rows
+
     def _learn_outputs(self, rows: Rows, survey: Survey, run: Run, classes: Any = None) -> Outputs:
-        """What outputs mean, from a survey of the targets; `classes` names those that may come later."""
+        """The outputs, from statistics of the targets; `classes` names those that may come later."""
         return self.outputs_kind.learn(survey.targets, rows.flat_targets)
 
     def _fit_rows(
         self, rows: Rows, run: Run, report: Reporter, squared: bool = False, classes: Any = None
     ) -> None:
-        """Fit; to go on from sums over rows the loss must be `squared`."""
-        request, names, inputs = request_of(self, rows.n_features, squared), rows.feature_names, rows.inputs
-        standing = standing_of(self, rows)
+        """Fit; a model that will be updated needs the squared loss (`squared`)."""
+        request, standing = request_of(self, rows.n_features, squared), standing_of(self, rows)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        survey = rows.survey(self.outputs_kind, run)
-        n_rows = survey.weights.n_rows
-        if n_rows <= policy.CANONICAL_ROWS:
-            rows = rows.in_memory(self.outputs_kind.reads, n_rows, run).canonical()
-            survey = rows.survey(self.outputs_kind, run)
-        if not survey.weights.n_observations > 1:
-            raise ValueError(
-                "A fit needs at least 2 rows of positive weight that are not the same, got "
-                f"{survey.weights.n_rows} that counts as one."
-            )
-        outputs = self._learn_outputs(rows, survey, run, classes)
-        if standing is not None:
-            check_same_outputs(self.model_.outputs, outputs)
-        weighting = survey.weighting(outputs)
-        request = request.scaled(weighting.scale)
-        plan = Plan.of(survey.weights.n_rows, rows.n_features, request, outputs.n_outputs)
-        source = rows.source(outputs, weighting, run)
-        fitted = fit(source, request, plan, rng, run.workers, names, report, standing)
-        outputs, (theta, b) = fitted.outputs, fitted.solution
-        expected = expected_error(fitted, outputs)
-        self.model_ = KernelModel(
-            expansion=fitted.expansion,
-            theta=theta,
-            b=b,
-            C=fitted.C / weighting.scale,
-            outputs=outputs,
-            feature_names=names,
-            inputs=inputs,
-            facts=facts_of(fitted, n_rows, outputs, expected, inputs),
-            calibration=self._calibrated(fitted, outputs),
-            trained_by=training_record(self),
-            memory=memory_of(fitted, outputs, n_rows, weighting.scale),
-        )
-        self._publish(fitted, rows, outputs, expected)
-        if not fitted.training.converged:
-            warn(fitted.training.status, ConvergenceWarning)
 
-    def _calibrated(self, fitted: Fitted, outputs: Outputs) -> Calibration | None:
-        """What rows that took no part in the fit tell of new ones; nothing, for outputs of another kind."""
-        return None
+        def learn(rows: Rows, survey: Survey) -> Outputs:
+            outputs = self._learn_outputs(rows, survey, run, classes)
+            if standing is not None:
+                check_same_outputs(self.model_.outputs, outputs)
+            return outputs
 
-    def _publish(self, fitted: Fitted, rows: Rows, outputs: Outputs, expected: ExpectedError) -> None:
+        fit = fit_rows(rows, self.outputs_kind, learn, request, rng, run, report, standing)
+        self._publish(fit.fitted, Outcome.of(fit, training_record(self), vars(self).get("calibrator")))
+        if not fit.fitted.training.converged:
+            warn(fit.fitted.training.status, ConvergenceWarning)
+
+    def _publish(self, fitted: Fitted, outcome: Outcome) -> None:
         """The attributes of a fit."""
-        training, self.standing_ = fitted.training, fitted.standing
+        training = fitted.training
+        self.model_, self.standing_ = outcome.model, fitted.standing
         self.n_units_ = fitted.expansion.n_learnt
+        self.n_numbers_ = self.model_.n_numbers
         self.n_iter_, self.history_, self.status_ = training.n_iter, training.history, training.status
-        self.C_ = self.model_.C
-        self.pull_ = fitted.pull
-        self.selection_ = fitted.selection
-        self.path_ = fitted.path
-        self.expected_error_ = expected.value
-        self.expected_error_std_ = expected.standard_error
-        self.expected_error_method_ = expected.method
-        self.left_out_rows_, places = rows.originals(fitted.judged_rows, self.outputs_kind.reads)
-        self.left_out_residuals_ = outputs.scores(outputs.decode_residuals(fitted.judged.residuals[places]))
+        self.C_, self.pull_ = outcome.model.C, fitted.pull
+        self.selection_, self.path_ = fitted.selection, fitted.path
+        self.expected_error_, self.expected_error_std_ = outcome.errors, outcome.error_deviations
+        self.expected_error_method_ = fitted.judged_by
+        self.left_out_rows_, self.left_out_residuals_ = outcome.left_out_rows, outcome.left_out_residuals
 
     # -- predicting
 
@@ -192,7 +172,30 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
         -------
         array of shape (n_samples,) or (n_samples, n_outputs)
         """
-        return self._evaluated(X, self._model().predict_unchecked)
+        return self._evaluate(X, self._model().predict_unchecked)
+
+    def effects(self) -> Effects:
+        """What the model says as a mean, a curve for each column, and surfaces of pairs of columns.
+
+        See `KernelModel.effects`; ``print(model.effects())`` says it in words.
+        """
+        return self._model().effects()
+
+    def explain(self, X: Any) -> Explanation:
+        """Why the model says what it says for a row or several; see `KernelModel.explain`."""
+        return self._model().explain(X)
+
+    def reasons(self, X: Any, n: int = 3) -> list[list[Reason]]:
+        """The columns that pull each prediction most away from what is usual; see `KernelModel.reasons`."""
+        return self._model().reasons(X, n)
+
+    def flip(self, X: Any, columns: Sequence[str] | None = None) -> Flip | None:
+        """The smallest change of one column that flips a decision; see `KernelModel.flip`."""
+        return self._model().flip(X, columns)
+
+    def familiar(self, X: Any) -> list[Familiarity]:
+        """How common the values of each row were in training; see `KernelModel.familiar`."""
+        return self._model().familiar(X)
 
     def predict_to(
         self,
@@ -216,7 +219,7 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
         """
         model, workers = self._model(), Workers(check_n_jobs(self.n_jobs))
         with Reporter(type(self).__name__, self.verbose) as report:
-            rows = open_features(self, X)
+            rows = self._features(X)
             return rows.write(model.saying(proba, interval), path, keep, Run(workers, report.rows))
 
     def __sklearn_tags__(self) -> Any:
@@ -230,10 +233,16 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
         check_is_fitted(self, "model_")
         return self.model_
 
-    def _evaluated(self, X: Any, function: Callable[..., AnyArray]) -> AnyArray:
+    def _evaluate(self, X: Any, function: Callable[..., AnyArray]) -> AnyArray:
         """A function of the model for every row of X."""
         n_jobs = check_n_jobs(self.n_jobs)
-        return open_features(self, X).evaluate(function, Run(Workers(n_jobs)))
+        return self._features(X).evaluate(function, Run(Workers(n_jobs)))
+
+    def _features(self, X: Any) -> Rows:
+        """Rows to predict, with the features of the fit."""
+        model, names = self._model(), feature_names_of(self)
+        check_names(self, X, names)
+        return open_features(X, expected_by(model, names, self.n_features_in_, type(self).__name__))
 
     def _score(self, X: Rows) -> float:
         """How good predictions are for rows that have their targets with them."""
@@ -242,7 +251,7 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
         def task(block: RawBlock) -> Any:
             return model.outputs.judge(block.y, model.predict_unchecked(block.X), block.s)
 
-        run, rows = Run(Workers(check_n_jobs(self.n_jobs))), open_features(self, X)
+        run, rows = Run(Workers(check_n_jobs(self.n_jobs))), self._features(X)
         judged = rows.map_reduce(task, run, reads=kind.reads, features=True, cutting=PREDICTED)
         return float(judged.score)
 
@@ -251,7 +260,7 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of a trainer or basis too: ``set_params(trainer__max_iter=50)``.
 
-        A part that is named by its word becomes an object with default settings first.
+        A basis or trainer that is given by its name becomes an object with default settings first.
         """
         for part, known in (("trainer", TRAINERS), ("basis", known_bases())):
             word = params.get(part, getattr(self, part))
@@ -263,7 +272,7 @@ class LowRankLSSVM(Learnt, LivingMethods, BaseEstimator):
 
     @contextmanager
     def _at_work(self) -> Iterator[tuple[Run, Reporter]]:
-        """Threads and a voice for a fit; attributes stay what they were if it fails."""
+        """Threads and progress messages for a fit; attributes stay what they were if it fails."""
         name, n_jobs = type(self).__name__, check_n_jobs(self.n_jobs)
         with (
             all_or_nothing(self),

@@ -21,10 +21,10 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.lapack import dtrtri
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sleek._runtime.checks import (
     all_or_nothing,
@@ -37,23 +37,26 @@ from sleek._runtime.checks import (
     check_weights,
     rows_that_count,
 )
-from sleek._runtime.memory import machine_memory
+from sleek._runtime.machine import machine_memory
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.calibration.classes import ClassCalibration
-from sleek.calibration.numbers import NumberCalibration
-from sleek.calibration.weights import as_observations
+from sleek.calibration.class_calibration import ClassCalibration
+from sleek.calibration.number_calibration import NumberCalibration
+from sleek.calibration.observations import as_observations
 from sleek.closed_form.leave_one_out import MAX_LEVERAGE
 from sleek.estimators.dense_uncertain import DenseIntervals, DenseProbabilities
+from sleek.estimators.names import check_names, feature_names_of
+from sleek.estimators.versions import VersionedEstimator
 from sleek.outputs.classes import ClassOutputs
-from sleek.outputs.labels import Labels
-from sleek.rows.open import checked_data
+from sleek.outputs.labels import Labels, check_one_label
+from sleek.rows.checked import check_finite
+from sleek.rows.predicting import Expected, rows_to_predict
 from sleek.rows.weights import WeightSurvey
 
 KERNELS = ("laplacian", "linear", "poly", "rbf")
 PREDICT_ROWS = 1024  # rows of the kernel matrix held at a time when predicting
 
 
-class _DenseLSSVM(BaseEstimator):
+class _DenseLSSVM(VersionedEstimator):
     """What classifier and regressor share: kernel, system, outputs."""
 
     def __init__(
@@ -127,9 +130,29 @@ class _DenseLSSVM(BaseEstimator):
         return K
 
     def _outputs(self, X: Any) -> FloatArray:
-        """(n, k) for unchecked rows, a slice of the kernel matrix at a time."""
+        """(n, k) for unchecked rows."""
+        return self._outputs_at(self._features(X))
+
+    def _features(self, X: Any) -> FloatArray:
+        """Rows to predict, checked."""
         check_is_fitted(self, "dual_coef_")
-        X = checked_data(self, X, reset=False, dtype=np.float64)
+        names, n_columns = feature_names_of(self), self.n_features_in_
+        check_names(self, X, names)
+        expected = Expected(names, n_columns, n_columns, called=type(self).__name__, fitted=True)
+        return np.asarray(rows_to_predict(X, expected), dtype=np.float64)
+
+    def _checked(self, X: Any, y: Any, **options: Any) -> tuple[FloatArray, AnyArray]:
+        """Rows to learn from."""
+        if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+            raise ValueError("Input X contains masked values: fill in numbers, or leave the rows out.")
+        X, y = validate_data(
+            self, X, y, ensure_all_finite=False, dtype=np.float64, ensure_min_samples=2, **options
+        )
+        check_finite(X, feature_names_of(self), "row {}".format)
+        return X, y
+
+    def _outputs_at(self, X: FloatArray) -> FloatArray:
+        """(n, k) for checked rows, a slice of the kernel matrix at a time."""
         Y = np.empty((len(X), len(self.intercept_)))
         for rows in gen_batches(len(X), PREDICT_ROWS):
             with np.errstate(over="ignore", invalid="ignore"):
@@ -206,7 +229,8 @@ class LSSVC(DenseProbabilities, ClassifierMixin, _DenseLSSVM):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve the LS-SVM system for rows `X` with class labels `y`."""
         with all_or_nothing(self):
-            X, y = checked_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+            check_one_label(y)
+            X, y = self._checked(X, y)
             check_classification_targets(y)
             X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
             self.classes_ = np.unique(y)
@@ -227,7 +251,7 @@ class LSSVC(DenseProbabilities, ClassifierMixin, _DenseLSSVM):
     def predict(self, X: Any) -> AnyArray:
         """Predict a class label for each row."""
         Y = self._outputs(X)
-        return ClassOutputs(self.classes_).answer(self.calibration_.deciding(Y))
+        return ClassOutputs(self.classes_).answer(self.calibration_.decision_scores(Y))
 
 
 class LSSVR(DenseIntervals, MultiOutputMixin, RegressorMixin, _DenseLSSVM):
@@ -247,15 +271,15 @@ class LSSVR(DenseIntervals, MultiOutputMixin, RegressorMixin, _DenseLSSVM):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve the LS-SVM system for rows `X` with targets `y`, one column or several."""
         with all_or_nothing(self):
-            X, y = checked_data(
-                self, X, y, dtype=np.float64, ensure_min_samples=2, multi_output=True, y_numeric=True
-            )
+            X, y = self._checked(X, y, multi_output=True, y_numeric=True)
             X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
             T = np.asarray(y, dtype=np.float64).reshape(len(X), -1)
             left_out = self._solve(X, T, s)
             self.flat_ = y.ndim == 1
             weights = as_observations(s, WeightSurvey.of(s).copies(s))
-            self.calibration_ = NumberCalibration.learn(T - left_out, left_out, np.eye(T.shape[1]), weights)
+            self.calibration_ = NumberCalibration.learn(
+                T - left_out, left_out, np.eye(T.shape[1]), weights, X
+            )
         return self
 
     def predict(self, X: Any) -> FloatArray:

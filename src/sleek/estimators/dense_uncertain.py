@@ -1,17 +1,20 @@
-"""How sure the exact machines are: from exact leave-one-out, or from rows that they have not seen."""
+"""Probabilities of `LSSVC` and intervals of `LSSVR`, from leave-one-out or from held-out rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.calibration import ClassCalibration, NumberCalibration
-from sleek.model.conformal import conformalized
+from sleek.calibration import ClassCalibration, NumberCalibration, Spread
+from sleek.model.conformal import conformalize
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.numbers import NumberOutputs
+
+BATCH_ROWS = 4096  # for which units of the noise are held at a time
 
 
 class DenseProbabilities:
@@ -44,8 +47,7 @@ class DenseProbabilities:
         """Make levels certain, by rows that the fit has not seen, as in `LowRankLSSVC`."""
         Y = self._outputs(X)
         outputs, weights = ClassOutputs(self.classes_), np.ones(len(Y))
-        made = conformalized(self.calibration_, outputs, Y, y, weights, groups)
-        self.calibration_ = cast(ClassCalibration, made)
+        self.calibration_ = conformalize(self.calibration_, outputs, Y, y, weights, groups)
         return self
 
 
@@ -53,7 +55,8 @@ class DenseIntervals:
     """Intervals, quantiles and standard deviations of numbers."""
 
     calibration_: NumberCalibration
-    _outputs: Callable[[Any], FloatArray]
+    _features: Callable[[Any], FloatArray]
+    _outputs_at: Callable[[FloatArray], FloatArray]
     _flat: Callable[[FloatArray], FloatArray]
 
     def predict_interval(
@@ -61,27 +64,31 @@ class DenseIntervals:
     ) -> FloatArray:
         """Ends between which the target is with a wanted probability, as in `LowRankLSSVR`.
 
-        From exact leave-one-out residuals; the width may vary with the prediction.
+        From exact leave-one-out residuals; the width may vary with the prediction, or with the features.
         """
-        Y = self._outputs(X)
-        spreads = self.calibration_.spreads(Y)
-        return self._flat(self.calibration_.intervals(Y, spreads, confidence_level, groups))
+        return self._flat(self.calibration_.intervals(self._spread(X), confidence_level, groups))
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> FloatArray:
         """Quantiles of the target for each row, which never cross, as in `LowRankLSSVR`."""
-        Y = self._outputs(X)
-        return self._flat(self.calibration_.quantiles(Y, self.calibration_.spreads(Y), quantiles))
+        return self._flat(self.calibration_.quantiles(self._spread(X), quantiles))
 
     def predict_std(self, X: Any) -> FloatArray:
         """The standard deviation of the error to expect for each row."""
-        spreads = self.calibration_.spreads(self._outputs(X))
-        return self._flat(self.calibration_.standard_deviations(spreads))
+        return self._flat(self.calibration_.standard_deviations(self._spread(X)))
 
     def conformalize(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Make levels certain, by rows that the fit has not seen, as in `LowRankLSSVR`."""
-        Y = self._outputs(X)
-        found, k = np.column_stack([Y, self.calibration_.spreads(Y)]), Y.shape[1]
+        evidence = self._spread(X).values
+        n, k, _ = evidence.shape
         outputs = NumberOutputs(np.zeros(k), np.ones(k))
-        made = conformalized(self.calibration_, outputs, found, y, np.ones(len(Y)), groups)
-        self.calibration_ = cast(NumberCalibration, made)
+        self.calibration_ = conformalize(self.calibration_, outputs, evidence, y, np.ones(n), groups)
         return self
+
+    def _spread(self, X: Any) -> Spread:
+        """Predictions and sizes of residuals; the predictions stand for the units of a model."""
+        X = self._features(X)
+        parts = []
+        for rows in gen_batches(len(X), BATCH_ROWS):
+            Y = self._outputs_at(X[rows])
+            parts.append(self.calibration_.evidence(Y, Y, X[rows]))
+        return Spread(np.concatenate(parts))

@@ -1,4 +1,4 @@
-"""What a fit has learnt, as attributes."""
+"""Fitted attributes of the estimators, such as `centers_`, `unit_weights_` and `feature_importances_`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from sleek._runtime.types import FloatArray
 from sleek.closed_form.moments import Moments
-from sleek.estimators.facts import importances
+from sleek.estimators.names import feature_names_of
 from sleek.model.kernel_model import KernelModel
-from sleek.rows.open import feature_names_of
+from sleek.model.outcome import importances
 from sleek.tables.frames import place_names
 
 

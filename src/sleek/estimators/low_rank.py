@@ -1,22 +1,20 @@
-"""The estimators: what they fit, and how it is judged."""
+"""The estimators `LowRankLSSVC` and `LowRankLSSVR`: their parameters, and how predictions are scored."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases.base import Basis
-from sleek.calibration import Calibration
 from sleek.estimators.base import LowRankLSSVM
-from sleek.estimators.calibrating import class_calibration, number_calibration
-from sleek.estimators.uncertain import IntervalMethods, ProbabilityMethods
-from sleek.fit.recipe import Fitted
+from sleek.estimators.confidence import IntervalMethods, ProbabilityMethods
 from sleek.outputs.base import Outputs
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.numbers import NumberOutputs
-from sleek.rows.open import rows_with_targets
+from sleek.rows.opening import rows_with_targets
 from sleek.rows.outliers import warn_of_outlier_targets
 from sleek.rows.rows import Rows, Run, Survey
 from sleek.trainers.base import Trainer
@@ -38,9 +36,10 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         classes, at most 100, and one for every 5 rows), adds boxes from 700 rows on as long as that pays,
         prunes them, and keeps the smallest size that is as good, down to a linear model without units
         (`path_`).
-    basis : {"auto", "gaussian_rbf", "sigmoidal", "box", "linear", "robust_rbf", "simplex"} or Basis
+    basis : {"auto", "gaussian_rbf", "sigmoidal", "box", "curves", "linear", "robust_rbf", "simplex"} or Basis
         The learnable functions φ_j. "auto" chooses "gaussian_rbf", "sigmoidal" or "box", and may add boxes to
-        either of the others, and a linear part to all; "linear" is a linear model.
+        either of the others, and a linear part to all. Where that is as good, it ends with "linear", a linear
+        model, or "curves", ramps of single columns.
     trainer : {"varpro", "alternating"} or Trainer, default="varpro"
         The algorithm that trains the units: `VariableProjection`, or the paper's `Alternating`; an object
         carries its settings.
@@ -102,7 +101,9 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     unit_weights_ : array of shape (n_outputs, n_units)
     intercept_ : array of shape (n_outputs,)
     n_units_ : int
-        Units with learnt numbers: a linear model has none, and the features of a linear part are not counted.
+        Units with learnt numbers: a linear model and curves have none.
+    n_numbers_ : int
+        How many numbers a person has to read: those of the units, their weights, and constants.
     n_iter_ : int
     history_ : dict of lists
         What the trainer recorded at every iteration.
@@ -113,10 +114,10 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     selection_ : dict of lists
         What was tried, as columns of a table; empty if nothing was left to choose.
     path_ : dict of lists
-        What more units bring, as columns of a table: for every size that was tried, the features of a linear
-        part beside it, the error of rows that took no part in choosing units, and its standard error. Errors
-        here were used to choose the size: that of the one chosen is on the rosy side of `expected_error_`.
-        Empty if the size was given.
+        The ladder, as columns of a table, fewest numbers first: how many numbers, units, and ramps or linear
+        features each model has, its error on held-out rows, and the standard error of that. These errors were
+        used to choose, so that the chosen one's is on the rosy side of `expected_error_`. Empty if the size
+        was given.
     expected_error_, expected_error_std_ : float
         The error to expect on new rows, the share of mistakes, and its standard error.
     expected_error_method_ : str
@@ -128,7 +129,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     feature_importances_ : array of shape (n_features_in_,)
         How much the outputs depend on each column; they add up to 1.
     column_notes_ : list of str
-        Of a table: what was filled, grouped and left out.
+        What was filled, grouped and left out of a table; none of an array.
     moments_ : Moments
         The sums over rows that the weights of the units were solved from; not for log-odds.
     drift_ : Drift
@@ -206,7 +207,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
 
         The first call fits, if there is no fit yet, with the squared loss: give it enough rows to learn units
         from. After that a call costs one pass over its rows, and the result is, to rounding, that of one pass
-        over all rows, whatever their order. `drift_` says whether new rows still are as the model promises.
+        over all rows, whatever their order. `drift_` says whether the errors of new rows have become larger.
 
         Parameters
         ----------
@@ -224,9 +225,6 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         self.classes_ = outputs.classes
         return outputs
 
-    def _calibrated(self, fitted: Fitted, outputs: Outputs) -> Calibration | None:
-        return class_calibration(fitted, outputs, self.calibrator)
-
     def decision_function(self, X: Any) -> FloatArray:
         """The model's outputs: (n_samples,) for two classes, else (n_samples, n_classes).
 
@@ -237,7 +235,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         def scores(rows: AnyArray, n_jobs: int = 1) -> FloatArray:
             return model.outputs.scores(model.outputs_unchecked(rows, n_jobs))
 
-        return self._evaluated(X, scores)
+        return self._evaluate(X, scores)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows classified right; `Rows`, such as `Files`, have labels and weights with them."""
@@ -252,7 +250,16 @@ class LowRankLSSVR(IntervalMethods, MultiOutputMixin, RegressorMixin, LowRankLSS
     variance during training. Several targets share the units and have one column of θ each.
 
     Parameters and attributes are those of `LowRankLSSVC`, but for `loss`, `class_weight`, `calibrator`
-    and `classes_`; the `expected_error_` is the mean squared error.
+    and `classes_`, and for the following.
+
+    Attributes
+    ----------
+    expected_error_, expected_error_std_ : float, or array of shape (n_outputs,) for several targets
+        The mean squared error to expect on new rows, in the square of the target's own unit, and its standard
+        error.
+    expected_r2_ : float, or array of shape (n_outputs,) for several targets
+        The share of the target's variance that will be explained on new rows: 1 - expected_error_/variance.
+        It is 0 for a target that does not vary.
 
     Examples
     --------
@@ -267,11 +274,17 @@ class LowRankLSSVR(IntervalMethods, MultiOutputMixin, RegressorMixin, LowRankLSS
     outputs_kind: ClassVar[type[Outputs]] = NumberOutputs
 
     def _learn_outputs(self, rows: Rows, survey: Survey, run: Run, classes: Any = None) -> Outputs:
-        warn_of_outlier_targets(rows, survey.targets, survey.weights.n_rows, survey.weights.heaviest, run)
+        warn_of_outlier_targets(rows, survey.targets, survey.weights, survey.unit, run)
         return super()._learn_outputs(rows, survey, run)
 
-    def _calibrated(self, fitted: Fitted, outputs: Outputs) -> Calibration | None:
-        return number_calibration(fitted, outputs)
+    @property
+    def expected_r2_(self) -> Any:
+        """The share of the variance of each target that will be explained on new rows."""
+        facts = self._model().facts
+        assert facts is not None  # a fit always states them
+        errors, variance = np.atleast_1d(self.expected_error_), facts.variance
+        shares = np.divide(errors, variance, out=np.ones_like(errors), where=variance > 0)
+        return float(1.0 - shares[0]) if np.ndim(self.expected_error_) == 0 else 1.0 - shares
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R², the share of variance explained; `Rows`, such as `Files`, have their targets with them."""

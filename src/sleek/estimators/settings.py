@@ -17,7 +17,7 @@ from sleek.bases import known_bases
 from sleek.bases.base import Basis
 from sleek.fit import policy
 from sleek.fit.plan import Request
-from sleek.model.new_rows import check_fading
+from sleek.model.living import check_forgetting_factor
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
 
@@ -26,7 +26,7 @@ Number = TypeVar("Number", int, float)
 
 def request_of(estimator: Any, n_features: int, squared: bool = False) -> Request:
     """The parameters, checked, with None for what is to be chosen; `squared` demands the squared loss."""
-    check_fading(estimator.forgetting_factor)
+    check_forgetting_factor(estimator.forgetting_factor)
     check_truth("warm_start", estimator.warm_start)
     known = known_bases()
     if isinstance(estimator.basis, str) and estimator.basis == "auto":

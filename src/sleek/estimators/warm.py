@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from sleek._runtime.counting import how_many
 from sleek.fit.standing import Standing
 from sleek.outputs.base import Outputs
-from sleek.outputs.classes import ClassOutputs
 from sleek.rows.rows import Rows
 
 
@@ -32,11 +30,7 @@ def standing_of(estimator: Any, rows: Rows) -> Standing | None:
 
 def check_same_outputs(before: Outputs, now: Outputs) -> None:
     """The same classes, or as many targets."""
-    if isinstance(before, ClassOutputs) and isinstance(now, ClassOutputs):
-        same = np.array_equal(before.classes, now.classes)
-    else:
-        same = before.kind == now.kind and before.n_outputs == now.n_outputs
-    if not same:
+    if not before.same_as(now):
         raise ValueError(
             f"warm_start=True goes on from a model of {before}, but the rows have {now}: set it to False to "
             "begin anew."
@@ -47,4 +41,4 @@ def _in_words(one: Any) -> str:
     """How many features there are, and what some are called."""
     names = one.feature_names
     listed = "" if names is None else f" ({', '.join(names[:5])}{', …' if len(names) > 5 else ''})"
-    return f"{one.n_features} features{listed}"
+    return f"{how_many(one.n_features, 'feature')}{listed}"

@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from sleek._runtime.types import AnyArray
-from sleek.bases.formula import Expression, expression
-from sleek.export.c_inputs import RowType
-from sleek.export.c_text import C_KEYWORDS, comment, literal, string
-from sleek.export.c_uncertain import interval_arrays, interval_function, probability_functions
-from sleek.export.common import (
-    Choice,
-    Numbers,
-    PartFormula,
-    answer_of,
-    bare,
-    call,
-    check_dtype,
-    check_name,
-    narrowed,
-    parts_of,
-    title,
-)
-from sleek.export.uncertain import Intervals, Probabilities, intervals_of, probabilities_of
+from sleek.export.c_text import C_KEYWORDS, array_in_c, comment, identifier, labels_in_c, literal
+from sleek.export.printing import C_LIKE, Printer, call, check_dtype, check_name, narrow
+from sleek.export.program import Code, Each, Joined, Largest, Listed, Pick, Program, Step, Total
+from sleek.export.translation import translate
 from sleek.model.kernel_model import KernelModel
 
-# beside the arrays'
-NAMES = (
-    *("row", "features", "labels", "larger", "outputs", "decision", "predict", "log_odds", "probabilities"),
-    *("units", "interval"),
-)
-LARGER = """static inline {real} {name}_larger({real} a, {real} b) {{
-    return a > b || a != a ? a : b; /* not a number stays so */
-}}
-
-"""
+WORDS = ("row", "labels", "larger", "smaller", "outputs", "decision", "predict", "probabilities", "interval")
+SIZES = ("H", "N_INPUTS", "N_OUTPUTS", "N_CLASSES")
+EXTREME = """static inline {real} {name}({real} a, {real} b) {{
+    return a {sign} b || a != a ? a : b; /* not a number stays so */
+}}"""
+TAKES = {
+    "number": "must be a number",
+    "optional": "NAN if missing",
+    "date": "days since 1970-01-01 with fractions, NAN if missing",
+    "text": "-1 if missing, {} if none of these",
+}
 
 
 def to_c(
@@ -72,219 +58,169 @@ def to_c(
     >>> [line for line in text.splitlines() if line.startswith("static inline int")]
     ['static inline int ripley_predict(const float x[2]) {']
     """
-    dtype, answer = check_dtype(dtype), answer_of(model)
     check_name(name, C_KEYWORDS)
-    real = "double" if dtype == np.float64 else "float"
-    parts = parts_of(model, dtype)
-    arrays = {key: array.T for part in parts for key, array in part.named().items()}
-    arrays |= {"theta": narrowed("theta", model.theta, dtype), "b": narrowed("b", model.b, dtype)}
-    probable, within = probabilities_of(model), intervals_of(model, interval)
-    if within is not None:
-        arrays |= interval_arrays(within, dtype)
-    row = None if model.inputs is None else RowType(model.inputs, name, real, dtype, [*NAMES, *arrays])
-    sizes = {"N_FEATURES": model.n_features, "N_UNITS": model.n_units, "N_OUTPUTS": len(model.b)}
-    labels = answer.labels if isinstance(answer, Choice) else ()
-    upper = name.upper()
-    texts = [
-        _about(model, labels),
-        f"#ifndef {upper}_H\n#define {upper}_H\n\n#include <math.h>",
-        "\n".join(f"#define {upper}_{key} {size}" for key, size in (sizes | _n_classes(labels)).items()),
-        *([] if row is None else [row.declaration()]),
-        *([_labels(labels, name)] if labels else []),
-        *(_constant(f"{name}_{key}", array, real) for key, array in arrays.items()),
-        _outputs(model, parts, name, real),
-        *([] if row is None else [row.conversion()]),
-        *_functions(model, answer, name, real, row, probable),
-        *_intervals(model, parts, name, real, row, within),
-        f"#endif /* {upper}_H */\n",
-    ]
-    return "\n\n".join(texts)
+    return CPrinter(translate(model, interval), check_dtype(dtype), name).text()
 
 
-def _n_classes(labels: tuple[Any, ...]) -> dict[str, int]:
-    return {"N_CLASSES": len(labels)} if labels else {}
+class CPrinter(Printer):
+    """Vectors are arrays on the stack, constants are static arrays whose last index is the unit's."""
 
+    words: ClassVar[Mapping[str, str]] = {**C_LIKE, "absolute": "fabs"}
 
-def _about(model: KernelModel, labels: tuple[Any, ...]) -> str:
-    names = model.names_of_features if model.inputs is None else ()
-    takes = f"{model.n_features} finite numbers" if model.inputs is None else "a row of a table"
-    lines = [
-        f"/* {title(model)} C99, needs math.h alone.",
-        f" * It predicts {model.outputs.describe()} from {takes}.",
-        *(f" *   x[{i}]: {comment(feature)}" for i, feature in enumerate(names)),
-        *(f" *   class {i}: {comment(repr(label))}" for i, label in enumerate(labels)),
-        " */",
-    ]
-    return "\n".join(lines)
+    def __init__(self, program: Program, dtype: Any, name: str) -> None:
+        super().__init__(program)
+        self.dtype, self.name, self.upper = dtype, name, name.upper()
+        self.real, single = ("double", "") if dtype == np.float64 else ("float", "f")
+        for key in ("absolute", "exp", "tanh", "sqrt", "floor"):
+            self.operators[key] = call(f"{self.words[key]}{single}")
+        self.operators |= {"maximum": call(f"{name}_larger"), "minimum": call(f"{name}_smaller")}
+        tables = {step.table for step in program.steps if isinstance(step, Pick)}
+        arrays = {key: narrow(key, array, dtype) for key, array in program.constants.items()}
+        self.arrays = {key: array if key in tables else array.T for key, array in arrays.items()}
+        taken = set(C_KEYWORDS)
+        self.members = [identifier(input.name, taken) for input in program.inputs]
+        size = len(program.inputs)
+        self.argument = f"const {name}_row *x" if program.table else f"const {self.real} x[{size}]"
 
+    # -- expressions and steps ------------------------------------------------------------------------------
 
-def _labels(labels: tuple[Any, ...], name: str) -> str:
-    """The labels as an array of the simplest type that holds them."""
-    if isinstance(labels[0], str):
-        kind, words = "char *const", [string(label) for label in labels]
-    elif isinstance(labels[0], float):
-        kind, words = "double", [literal(label, np.dtype(np.float64)) for label in labels]
-    elif max(labels) >= 2**63:
-        kind, words = "unsigned long long", [f"{label}ULL" for label in labels]
-    elif min(labels) > -(2**31) and max(labels) < 2**31:
-        kind, words = "long", [f"{int(label)}L" for label in labels]
-    else:
-        least = "(-9223372036854775807LL - 1)"
-        kind = "long long"
-        words = [least if label == -(2**63) else f"{label}LL" for label in labels]
-    return f"static const {kind} {name}_labels[{len(labels)}] = {{{', '.join(words)}}};"
+    def number(self, value: float) -> str:
+        return literal(narrow("number", value, self.dtype)[()], self.dtype)
 
+    def element(self, array: str, place: tuple[str | int, ...]) -> str:
+        if array == "x" and self.program.table and isinstance(place[0], int):
+            return f"x->{self.members[place[0]]}"
+        if array in self.arrays:
+            return super().element(f"{self.name}_{array}", place[::-1])
+        return super().element(array, place)
 
-def _constant(name: str, array: AnyArray, real: str) -> str:
-    dimensions = "".join(f"[{size}]" for size in array.shape)
-    if array.ndim == 1:
-        body = ", ".join(literal(number, array.dtype) for number in array)
-    else:
-        rows = [", ".join(literal(number, array.dtype) for number in row.ravel()) for row in array]
-        body = "\n    {" + "},\n    {".join(rows) + "}\n"
-    return f"static const {real} {name}{dimensions} = {{{body}}};"
+    def print_step(self, step: Step) -> list[str]:
+        name, loop = step.name, f"for (int j = 0; j < {step.size}; ++j) "
+        match step:
+            case Each():
+                lines = [f"{loop}{name}[j] = {self.say(step.value)};"]
+            case Total():
+                inner = loop.replace("j = 0", "j = i") if step.triangle else loop
+                lines = [
+                    f"{loop}{name}[j] = {self.say(step.start)};",
+                    f"for (int i = 0; i < {step.over}; ++i)",
+                    f"    {inner}{name}[j] += {self.say(step.value)};",
+                ]
+            case Largest():
+                others = f"for (int k = 1; k < {self.program.size(step.of)}; ++k)"
+                larger = f"if ({step.of}[k] > {name}[0]) {name}[0] = {step.of}[k];"
+                lines = [f"{name}[0] = {step.of}[0];", f"{others} {larger}"]
+            case Listed():
+                lines = [f"{name}[{k}] = {self.say(value)};" for k, value in enumerate(step.values)]
+            case Joined():
+                lines = [
+                    f"for (int j = 0; j < {size}; ++j) {name}[{begin} + j] = {part}[j];"
+                    for (part, begin), size in zip(step.offsets().items(), step.sizes, strict=True)
+                ]
+            case Code():
+                code, last = f"x->{self.members[step.input]}", len(self.program.inputs[step.input].levels)
+                known = f"{code} < 0 || {code} > {last} ? {step.other} : {code}"
+                lines = [f"{name}[0] = {code} == -1 ? {step.missing} : {known};"]
+            case Pick():
+                lines = [f"{loop}{name}[j] = {self.name}_{step.table}[(int){step.code}[0]][j];"]
+        return [f"{self.real} {name}[{step.size}];", *lines]
 
+    # -- functions ------------------------------------------------------------------------------------------
 
-def _outputs(model: KernelModel, parts: list[PartFormula], name: str, real: str) -> str:
-    """The function that all others call: every unit once, added to every output.
-
-    Units run in the innermost loop, where nothing waits for the sum before: about twice as fast as features.
-    All x are read before the first y is written: a caller may use one array for both.
-    """
-    m, k = model.n_units, len(model.b)
-    said = [_Words(part, name, real) for part in parts]
-    sums = "\n".join(words.sums(model.n_features) for words in said)
-    units = "\n".join(words.units(k) for words in said)
-    helper = LARGER.format(name=name, real=real) if f"{name}_larger" in sums + units else ""
-    return f"""{helper}static inline void {name}_outputs(const {real} *x, {real} *y) {{
-    {real} z[{m}];
-    int i, j, k;
-{sums}
-    for (k = 0; k < {k}; ++k) y[k] = {name}_b[k];
-{units}
-}}"""
-
-
-class _Words:
-    """The loops over one part's units."""
-
-    def __init__(self, part: PartFormula, name: str, real: str) -> None:
-        suffix = "f" if real == "float" else ""
-        self.part, self.name, self.real = part, name, real
-        self.j = f"{part.first} + j" if part.first else "j"  # its units among those of all parts
-        self.dtype = np.dtype(np.float32 if suffix else np.float64)
-        self.operators: dict[str, Callable[..., str]] = {
-            "add": "({} + {})".format,
-            "subtract": "({} - {})".format,
-            "multiply": "({} * {})".format,
-            "negate": "(-{})".format,
-            "absolute": call(f"fabs{suffix}"),
-            "exp": call(f"exp{suffix}"),
-            "tanh": call(f"tanh{suffix}"),
-            "maximum": call(f"{name}_larger"),
-        }
-
-    def leaf(self, value: str | float) -> str:
-        if isinstance(value, float):
-            return literal(value, self.dtype)
-        if value in ("x", "z"):
-            return {"x": "x[i]", "z": f"z[{self.j}]"}[value]
-        place = "[i][j]" if self.part.arrays[value].ndim == 2 else "[j]"
-        return f"{self.name}_{value}{self.part.suffix}{place}"
-
-    def say(self, what: Expression) -> str:
-        return bare(what.fold(self.leaf, self.operators))
-
-    def sums(self, d: int) -> str:
-        """z = start + Σ term of every unit."""
-        m, formula = len(self.part), self.part.formula
-        return f"""    for (j = 0; j < {m}; ++j) z[{self.j}] = {self.say(expression(formula.start))};
-    for (i = 0; i < {d}; ++i)
-        for (j = 0; j < {m}; ++j) z[{self.j}] += {self.say(formula.term)};"""
-
-    def units(self, k: int) -> str:
-        """Every unit's value, added to the outputs."""
-        return f"""    for (j = 0; j < {len(self.part)}; ++j) {{
-        const {self.real} unit = {self.say(self.part.formula.profile)};
-        for (k = 0; k < {k}; ++k) y[k] += {self.name}_theta[{self.j}][k] * unit;
-    }}"""
-
-
-def _intervals(
-    model: KernelModel,
-    parts: list[PartFormula],
-    name: str,
-    real: str,
-    row: RowType | None,
-    said: Intervals | None,
-) -> list[str]:
-    """The function of intervals, if it is asked for, and that of the units' values."""
-    if said is None:
-        return []
-    argument = f"const {real} x[{model.n_features}]" if row is None else row.argument
-    prepare = "" if row is None else row.prepare
-
-    def units() -> str:
-        words = [_Words(part, name, real) for part in parts]
-        sums = "\n".join(word.sums(model.n_features) for word in words)
-        values = "\n".join(
-            f"    for (j = 0; j < {len(part)}; ++j) u[{word.j}] = {word.say(part.formula.profile)};"
-            for part, word in zip(parts, words, strict=True)
-        )
-        return f"""static inline void {name}_units(const {real} *x, {real} *u) {{
-    {real} z[{model.n_units}];
-    int i, j;
-{sums}
-{values}
-}}"""
-
-    sizes = (model.n_units, len(model.b))
-    return [interval_function(said, sizes, name, real, argument, prepare, units)]
-
-
-def _functions(
-    model: KernelModel,
-    answer: Choice | Numbers,
-    name: str,
-    real: str,
-    row: RowType | None,
-    probable: Probabilities | None,
-) -> list[str]:
-    """The documented functions: decision and predict for classes, predict for numbers."""
-    k = len(model.b)
-    argument = f"const {real} x[{model.n_features}]" if row is None else row.argument
-    call = f"{'' if row is None else row.prepare}    {name}_outputs(x, y);\n"
-    single = f"    {real} y[1];\n{call}    return y[0];\n}}"
-    labels = answer.labels if isinstance(answer, Choice) else ()
-    more = (
-        [] if probable is None else probability_functions(probable, len(labels), name, real, argument, call)
-    )
-    match answer:
-        case Numbers(alone=True):
-            return [
-                f"/* The predicted number. */\nstatic inline {real} {name}_predict({argument}) {{\n{single}"
+    def functions(self) -> list[str]:
+        """The documented functions, and one for the scores that they call."""
+        program, roles, real = self.program, self.program.outputs, self.real
+        y, k = roles["scores"], program.size(roles["scores"])
+        found = [self.function("outputs", "The scores, into out, which may be x", "void", ", {} *out", y)]
+        word = "decision" if program.labels else "predict"
+        if k > 1 or not (program.alone or program.labels):
+            about = "The number of each class, into out" if program.labels else "The numbers, into out"
+            found.append(self.function(word, about, "void", ", {} out[{}]", y))
+        else:
+            about = "Above 0: class 1, else class 0" if program.labels else "The predicted number"
+            found.append(self.function(word, about, real, "", y, [f"return {y}[0];"]))
+        if program.labels:
+            choice = roles["choice"]
+            about = "The class, of equal ones the first; -1 if a feature is not a number"
+            last = [
+                "int best = 0;",
+                f"for (int k = 1; k < {len(program.labels)}; ++k)",
+                f"    if ({choice}[k] > {choice}[best]) best = k;",
+                f"return {choice}[best] == {choice}[best] ? best : -1;",
             ]
-        case Numbers():
-            about = f"/* The {k} predicted numbers, into y. */\n"
-            return [f"{about}static inline void {name}_predict({argument}, {real} y[{k}]) {{\n{call}}}"]
-        case Choice(labels) if len(labels) == 2:
-            return [
-                f"/* Above 0 speaks for class 1, else for class 0. */\n"
-                f"static inline {real} {name}_decision({argument}) {{\n{single}",
-                "/* The class, 0 or 1; -1 if a feature is not a number. */\n"
-                f"static inline int {name}_predict({argument}) {{\n"
-                f"    {real} y[1];\n{call}    return y[0] > 0 ? 1 : y[0] <= 0 ? 0 : -1;\n}}",
-                *more,
+            found.append(self.function("predict", about, "int", "", choice, last))
+        for role, about in {
+            "probabilities": "The probability of each class, into out",
+            "interval": f"Ends that hold with probability {program.level}, into out: lower, upper",
+        }.items():
+            if role in roles:
+                found.append(self.function(role, about, "void", ", {} out[{}]", roles[role]))
+        return found
+
+    def function(
+        self, name: str, about: str, kind: str, more: str, vector: str, last: list[str] | None = None
+    ) -> str:
+        """A function that computes a vector, from the scores if these are enough, and fills `out` with it."""
+        scores, size = self.program.outputs["scores"], self.program.size(vector)
+        lines, after = self.print_steps(self.program.steps_to(vector)), self.program.after_scores(vector)
+        if after is not None and name != "outputs":
+            first = f"{self.real} {scores}[{self.program.size(scores)}];"
+            lines = [first, f"{self.name}_outputs(x, {scores});", *self.print_steps(after)]
+        lines += last or [f"for (int k = 0; k < {size}; ++k) out[k] = {vector}[k];"]
+        arguments = self.argument + more.format(self.real, size)
+        head = f"/* {about}. */\nstatic inline {kind} {self.name}_{name}({arguments}) {{"
+        return "\n".join([head, *(f"    {line}" for line in lines), "}"])
+
+    # -- the header -----------------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """All of it."""
+        program, name = self.program, self.name
+        functions = self.functions()
+        body = "".join(functions)
+        extremes = [
+            EXTREME.format(real=self.real, name=f"{name}_{word}", sign=sign)
+            for word, sign in (("larger", ">"), ("smaller", "<"))
+            if f"{name}_{word}(" in body
+        ]
+        sizes = {"N_INPUTS": len(program.inputs), "N_OUTPUTS": program.size(program.outputs["scores"])}
+        sizes |= {"N_CLASSES": len(program.labels)} if program.labels else {}
+        texts = [
+            self.about(),
+            f"#ifndef {self.upper}_H\n#define {self.upper}_H\n\n#include <math.h>",
+            "\n".join(f"#define {self.upper}_{key} {size}" for key, size in sizes.items()),
+            *([self.row()] if program.table else []),
+            *([labels_in_c(program.labels, name)] if program.labels else []),
+            *(array_in_c(f"{name}_{key}", array) for key, array in self.arrays.items()),
+            *extremes,
+            *functions,
+            f"#endif /* {self.upper}_H */\n",
+        ]
+        return "\n\n".join(texts)
+
+    def about(self) -> str:
+        """The comment at the top."""
+        lines = [f"/* {self.program.title} C99, needs math.h alone."]
+        if not self.program.table:
+            lines += [f" *   x[{i}]: {comment(input.name)}" for i, input in enumerate(self.program.inputs)]
+        lines += [f" *   class {i}: {comment(repr(label))}" for i, label in enumerate(self.program.labels)]
+        return "\n".join([*lines, " */"])
+
+    def row(self) -> str:
+        """A struct with a member for each column: numbers as they are, categories as an enumeration."""
+        taken = {f"{self.name}_{word}" for word in (*WORDS, *self.arrays)}
+        taken |= {f"{self.upper}_{word}" for word in SIZES}
+        enumerations, members = [], []
+        for input, member in zip(self.program.inputs, self.members, strict=True):
+            kind, about = (
+                "int" if input.kind == "text" else self.real,
+                TAKES[input.kind].format(len(input.levels)),
+            )
+            members.append(f"    {kind} {member}; /* {comment(input.name)}: {about} */")
+            words = [identifier(f"{self.name}_{member}_{level}", taken) for level in input.levels]
+            codes = [
+                f"    {word} = {code}, /* {comment(level)} */"
+                for code, (word, level) in enumerate(zip(words, input.levels, strict=True))
             ]
-        case Choice():
-            return [
-                "/* One number for each class, into y: the largest wins. */\n"
-                f"static inline void {name}_decision({argument}, {real} y[{k}]) {{\n{call}}}",
-                "/* The class with the largest number, of equal ones the first; -1 if a feature is not a "
-                "number. */\n"
-                f"static inline int {name}_predict({argument}) {{\n"
-                f"    {real} y[{k}];\n    int k, best = 0;\n{call}"
-                f"    for (k = 1; k < {k}; ++k) if (y[k] > y[best]) best = k;\n"
-                "    return y[best] == y[best] ? best : -1;\n}",
-                *more,
-            ]
+            enumerations += ["\n".join(["enum {", *codes, "};\n"])] if codes else []
+        return "".join(enumerations) + "\n".join(["typedef struct {", *members, f"}} {self.name}_row;"])

@@ -1,4 +1,4 @@
-"""Numbers, text and names in C."""
+"""Numbers, text, arrays, labels and names in C."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 import numpy as np
+
+from sleek._runtime.types import AnyArray
 
 # of C99, and of C++, which may include the header too
 C_KEYWORDS = frozenset(
@@ -35,8 +37,8 @@ def string(text: str) -> str:
     '"say \\\\042no\\\\042"'
     """
     plain = re.compile(rb"[A-Za-z0-9 _.,;:+*/=<>()-]")
-    said = [chr(byte) if plain.match(bytes([byte])) else f"\\{byte:03o}" for byte in text.encode("utf-8")]
-    return '"' + "".join(said) + '"'
+    escaped = [chr(byte) if plain.match(bytes([byte])) else f"\\{byte:03o}" for byte in text.encode("utf-8")]
+    return '"' + "".join(escaped) + '"'
 
 
 def comment(text: str) -> str:
@@ -45,10 +47,10 @@ def comment(text: str) -> str:
     >>> comment("rate */ of é")
     'rate * / of \\\\xe9'
     """
-    said = text.encode("unicode_escape").decode("ascii")
+    escaped = text.encode("unicode_escape").decode("ascii")
     for mark in ("*/", "/*", "??"):
-        said = said.replace(mark, f"{mark[0]} {mark[1]}")
-    return said.replace("??", "? ?").rstrip("\\")
+        escaped = escaped.replace(mark, f"{mark[0]} {mark[1]}")
+    return escaped.replace("??", "? ?").rstrip("\\")
 
 
 def identifier(text: str, taken: set[str]) -> str:
@@ -66,3 +68,32 @@ def identifier(text: str, taken: set[str]) -> str:
         name = f"{stem}_{number}"
     taken.add(name)
     return name
+
+
+def array_in_c(name: str, array: AnyArray) -> str:
+    """A constant array, of one or two axes.
+
+    >>> array_in_c("b", np.array([1.0, 0.5]))
+    'static const double b[2] = {1.0, 0.5};'
+    """
+    real, sizes = "double" if array.dtype == np.float64 else "float", "".join(f"[{n}]" for n in array.shape)
+    rows = [", ".join(literal(number, array.dtype) for number in row) for row in np.atleast_2d(array)]
+    body = rows[0] if array.ndim == 1 else "\n    {" + "},\n    {".join(rows) + "}\n"
+    return f"static const {real} {name}{sizes} = {{{body}}};"
+
+
+def labels_in_c(labels: tuple[Any, ...], name: str) -> str:
+    """Class labels as an array of the simplest type that holds them."""
+    if isinstance(labels[0], str):
+        kind, words = "char *const", [string(label) for label in labels]
+    elif isinstance(labels[0], float):
+        kind, words = "double", [literal(label, np.dtype(np.float64)) for label in labels]
+    elif max(labels) >= 2**63:
+        kind, words = "unsigned long long", [f"{label}ULL" for label in labels]
+    elif min(labels) > -(2**31) and max(labels) < 2**31:
+        kind, words = "long", [f"{int(label)}L" for label in labels]
+    else:
+        least = "(-9223372036854775807LL - 1)"
+        kind = "long long"
+        words = [least if label == -(2**63) else f"{label}LL" for label in labels]
+    return f"static const {kind} {name}_labels[{len(labels)}] = {{{', '.join(words)}}};"

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.packages import need
-from sleek.export.common import Choice, answer_of
-from sleek.export.graph import Graph, add_answer, add_outputs, onnx_labels
-from sleek.export.graph_uncertain import add_probabilities
+from sleek.export.graph import Graph, GraphPrinter, add_answer, onnx_labels
 from sleek.export.onnx import OPSET, attributes, element
-from sleek.export.uncertain import probabilities_of
+from sleek.export.translation import translate
 
 
 def register_skl2onnx() -> None:
@@ -56,7 +54,7 @@ def _parse_classifier(scope: Any, model: Any, inputs: Any, custom_parsers: Any =
     operator = scope.declare_local_operator("SleekLowRankLSSVC", model)
     operator.inputs = inputs
     operator.outputs.append(scope.declare_local_variable("label", Int64TensorType()))
-    second = "scores" if probabilities_of(model.model_) is None else "probabilities"
+    second = "probabilities" if "probabilities" in translate(model.model_).outputs else "scores"
     operator.outputs.append(scope.declare_local_variable(second, guess_tensor_type(inputs[0].type)))
     return operator.outputs
 
@@ -70,31 +68,26 @@ def _shapes(operator: Any) -> None:
         StringTensorType,
     )
 
-    model = operator.raw_operator.model_
-    answer = answer_of(model)
+    program = translate(operator.raw_operator.model_)
     rows = operator.inputs[0].get_first_dimension()
     numbers = DoubleTensorType if _dtype(operator) == np.float64 else FloatTensorType
-    if isinstance(answer, Choice):
-        label = StringTensorType if onnx_labels(answer.labels).dtype == object else Int64TensorType
+    if program.labels:
+        label = StringTensorType if onnx_labels(program.labels).dtype == object else Int64TensorType
         operator.outputs[0].set_type(label([rows]))
-    probable = isinstance(answer, Choice) and probabilities_of(model) is not None
-    size = len(answer.labels) if isinstance(answer, Choice) and probable else len(model.b)
-    operator.outputs[-1].set_type(numbers([rows, size]))
+    second = program.outputs.get("probabilities", program.outputs["scores"])
+    operator.outputs[-1].set_type(numbers([rows, program.size(second)]))
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     """Put the model's graph into skl2onnx's, under names that are free there."""
-    model, dtype, graph = operator.raw_operator.model_, _dtype(operator), Graph()
+    dtype, graph, program = _dtype(operator), Graph(), translate(operator.raw_operator.model_)
     source = operator.inputs[0].full_name
-    X = graph.add("Cast", source, to=dtype)
+    printer = GraphPrinter(graph, program, graph.add("Cast", source, to=dtype), dtype)
     outputs = [variable.full_name for variable in operator.outputs]
-    _, Y = add_outputs(graph, model, X, dtype)
-    add_answer(graph, answer_of(model), Y, outputs[0], dtype)
-    probable = probabilities_of(model)
-    if probable is not None:
-        add_probabilities(graph, probable, Y, len(model.b), outputs[1], dtype)
-    elif len(outputs) > 1:
-        graph.add("Identity", Y, output=outputs[1])
+    add_answer(graph, printer, outputs[0])
+    if len(outputs) > 1:
+        second = program.outputs.get("probabilities", program.outputs["scores"])
+        graph.add("Identity", printer.vector(second), output=outputs[1])
     names = {name: name for name in [source, *outputs]}
     for key, array in graph.constants.items():
         names[key] = scope.get_unique_variable_name(key)

@@ -9,11 +9,12 @@ from numpy.typing import DTypeLike
 
 from sleek import __version__
 from sleek._runtime.packages import need
-from sleek.export.common import Choice, Numbers, answer_of, check_dtype, check_name, each_column, title
-from sleek.export.graph import Graph, add_answer, add_features, add_outputs, onnx_labels
-from sleek.export.graph_uncertain import add_interval, add_probabilities
-from sleek.export.uncertain import intervals_of, probabilities_of
+from sleek.export.graph import Graph, GraphPrinter, add_answer, onnx_labels
+from sleek.export.printing import check_dtype, check_name
+from sleek.export.program import Program
+from sleek.export.translation import translate
 from sleek.model.kernel_model import KernelModel
+from sleek.tables.columns import WordColumn
 
 OPSET = 13  # the first with all operators in their present form
 OPSET_TEXT = 19  # the first that compares text
@@ -53,28 +54,24 @@ def to_onnx(
     ['label', 'probabilities', 'scores']
     """
     onnx = _onnx()
-    dtype, answer = check_dtype(dtype), answer_of(model)
+    dtype = check_dtype(dtype)
     check_name(name)
-    probable, within = probabilities_of(model), intervals_of(model, interval)
-    outputs = _output_types(answer, len(model.b), dtype, probable is not None, within is not None)
-    graph = Graph(_prefix(model, list(outputs)))
-    if model.inputs is None:
-        inputs, X = {"X": (dtype, model.n_features)}, "X"
-    else:
-        kinds = each_column(
-            model.inputs.columns, lambda _: dtype, lambda _: np.dtype(object), lambda _: dtype
-        )
-        names = [column.name for column in model.inputs.columns]
+    _check_gaps(model)
+    program = translate(model, interval)
+    outputs = _output_types(program, dtype)
+    names = [input.name for input in program.inputs] if program.table else []
+    graph = Graph(_prefix(names, list(outputs)))
+    inputs: dict[str, tuple[Any, int]] = {"X": (dtype, len(program.inputs))}
+    if program.table:
+        kinds = (np.dtype(object) if input.kind == "text" else dtype for input in program.inputs)
         inputs = {word: (kind, 1) for word, kind in zip(names, kinds, strict=True)}
-        X = add_features(graph, model.inputs, names, dtype)
-    Phi, Y = add_outputs(graph, model, X, dtype)
-    add_answer(graph, answer, Y, next(iter(outputs)), dtype)
-    if probable is not None:
-        add_probabilities(graph, probable, Y, len(model.b), "probabilities", dtype)
-    if within is not None:
-        add_interval(graph, within, Phi, Y, "interval", dtype)
-    if "scores" in outputs:
-        graph.add("Identity", Y, output="scores")
+    printer = GraphPrinter(graph, program, names or "X", dtype)
+    add_answer(graph, printer, next(iter(outputs)))
+    for role, (_, *shape) in list(outputs.items())[1:]:
+        found = printer.vector(program.outputs[role])
+        if len(shape) == 2:
+            found = graph.add("Reshape", found, graph.constant([-1, *shape], np.int64, "shape"))
+        graph.add("Identity", found, output=role)
     proto = onnx.helper.make_model(
         onnx.helper.make_graph(
             nodes(graph),
@@ -83,11 +80,11 @@ def to_onnx(
             [_value(word, kind, [None, *shape]) for word, (kind, *shape) in outputs.items()],
             initializers(graph),
         ),
-        opset_imports=[onnx.helper.make_opsetid("", OPSET if model.inputs is None else OPSET_TEXT)],
-        ir_version=8 if model.inputs is None else 9,
+        opset_imports=[onnx.helper.make_opsetid("", OPSET_TEXT if program.table else OPSET)],
+        ir_version=9 if program.table else 8,
         producer_name="sleek",
         producer_version=__version__,
-        doc_string=title(model),
+        doc_string=program.title,
     )
     onnx.checker.check_model(proto, full_check=True)
     return proto
@@ -97,22 +94,28 @@ def _onnx() -> Any:
     return need("onnx", "onnx", "Writing ONNX files")
 
 
-def _output_types(
-    answer: Choice | Numbers, k: int, dtype: Any, probable: bool, within: bool
-) -> dict[str, tuple[Any, ...]]:
+def _output_types(program: Program, dtype: Any) -> dict[str, tuple[Any, ...]]:
     """The outputs by name: the type of their elements, and their shape beside the rows."""
-    match answer:
-        case Choice(labels):
-            more = {"probabilities": (dtype, len(labels))} if probable else {}
-            return {"label": (onnx_labels(labels).dtype,), **more, "scores": (dtype, k)}
-        case Numbers():
-            ends = {"interval": (dtype, 2) if k == 1 else (dtype, k, 2)} if within else {}
-            return {"variable": (dtype, k), **ends}
+    k = program.size(program.outputs["scores"])
+    if program.labels:
+        shares = {"probabilities": (dtype, len(program.labels))} if "probabilities" in program.outputs else {}
+        return {"label": (onnx_labels(program.labels).dtype,), **shares, "scores": (dtype, k)}
+    ends = {"interval": (dtype, 2) if k == 1 else (dtype, k, 2)} if "interval" in program.outputs else {}
+    return {"variable": (dtype, k), **ends}
 
 
-def _prefix(model: KernelModel, outputs: list[str]) -> str:
+def _check_gaps(model: KernelModel) -> None:
+    """Refuse categories in which the empty text is a level beside missing values."""
+    for column in () if model.inputs is None else model.inputs.columns:
+        if isinstance(column, WordColumn) and "" in column.levels and column.knows_gaps:
+            raise ValueError(
+                f"Column {column.name!r} has the empty text as a level beside missing values, and ONNX has "
+                "the empty text for both: write a word for one of them before training."
+            )
+
+
+def _prefix(columns: list[str], outputs: list[str]) -> str:
     """How names inside the graph begin, none of them a column's."""
-    columns = [] if model.inputs is None else [column.name for column in model.inputs.columns]
     for word in columns:
         if word in outputs or not word:
             raise ValueError(

@@ -9,16 +9,17 @@ from typing import Any
 
 from sleek._runtime.atomic import write_atomically
 from sleek.export.c import to_c
+from sleek.export.javascript import to_javascript
 from sleek.export.onnx import to_onnx
 from sleek.export.python import to_python
 from sleek.export.sql import to_sql
 from sleek.model.kernel_model import KernelModel
 
-TEXTS: dict[str, Callable[..., str]] = {".h": to_c, ".py": to_python, ".sql": to_sql}
+TEXTS: dict[str, Callable[..., str]] = {".h": to_c, ".mjs": to_javascript, ".py": to_python, ".sql": to_sql}
 
 
 def write(model: KernelModel, path: str | os.PathLike[str], **options: Any) -> None:
-    """Write a model in the language that the path ends in: .h, .py, .sql or .onnx.
+    """Write a model in the language that the path ends in: .h, .mjs, .py, .sql or .onnx.
 
     >>> import tempfile
     >>> from sleek import LowRankLSSVC

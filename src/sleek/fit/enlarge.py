@@ -1,37 +1,44 @@
-"""As many units as pay: boxes are added where the targets say that something is left to explain.
+"""More units: boxes are added where the residuals say that something is left to explain.
 
-To the best model so far, of whatever bases, units are added at leaves of trees on its residuals; all are
-trained on together, and kept if the loss falls by more than its standard error (of the paired difference).
-A model of bumps or steps becomes a sum of parts that way.
+Units are added at leaves of trees on the residuals of the best model so far; all are trained on together, and
+the larger model goes on if it gains more than chance, however little: what ten boxes bring may be a
+beginning, and those that bring nothing are taken out again. Each time that it pays, twice as many are added.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
 from sleek.bases.base import Basis
 from sleek.bases.expansion import Expansion
 from sleek.fit import policy
+from sleek.fit.judge import prefers
 from sleek.fit.leaves import leaves
-from sleek.fit.start import Family
-from sleek.fit.trials import Trial, Trials
+from sleek.fit.trials import Beginning, Candidate, Draft, Trials
+from sleek.rows.sample import Sample
 
 
-def enlarge(trials: Trials, best: Trial, basis: Basis, most: int) -> Trial:
-    """The best trial, or one with more units of a basis that is better; at most `most` units."""
-    rows, loss = trials.sample.rows, trials.sample.outputs.loss
-    middle, spread, added = np.median(rows.X, axis=0), rows.X.std(axis=0), policy.ADDED_UNITS
-    shape = policy.ADDED_SHAPE / np.where(spread > 0, spread, 1.0)
-    while len(best.family.start) + added <= most:
-        training = best.training
-        theta, b = training.solution
-        left = -loss.slopes(rows.T, training.expansion.features(rows.X) @ theta + b)
-        found = leaves(trials.sample, added, left)
-        more = Expansion.of(basis, basis.start_at_leaves(*found, shape, middle))
-        family = Family(best.family.shape, best.family.start.plus(more))
-        trial = trials.run(family, best.step, training.reached.plus(more))
-        gain, error = trial.gain_over(best)
-        if gain <= error:
+def enlarge(trials: Trials, best: Candidate, basis: Basis, most: int, closing: bool) -> Candidate:
+    """The candidate, or one with more units of a basis that is better; at most `most` units."""
+    added = policy.ADDED_UNITS
+    while trials.draft(best, trials.levels[-1][0]).start.n_learnt + added <= most:
+        larger = Candidate(partial(add, basis, added, closing), best.step, best.outputs, best, best.shape)
+        if not prefers(trials.judge(larger), trials.judge(best), policy.SURE_ERRORS, 0.0):
             break
-        best, added = trial, min(2 * added, policy.MOST_ADDED_UNITS)
+        best, added = larger, min(2 * added, policy.MOST_ADDED_UNITS)
     return best
+
+
+def add(basis: Basis, n_units: int, closing: bool, rows: Sample, before: Draft | None) -> Beginning:
+    """Add boxes at leaves of trees on the residuals."""
+    assert before is not None
+    block, training = rows.rows, before.training
+    theta, b = training.solution
+    left = -rows.outputs.loss.slopes(block.T, training.expansion.features(block.X) @ theta + b)
+    middle, spread = np.median(block.X, axis=0), block.X.std(axis=0)
+    shape = policy.ADDED_SHAPE / np.where(spread > 0, spread, 1.0)
+    found = leaves(rows, n_units, left)
+    more = Expansion.of(basis, basis.start_at_leaves(*found, shape, middle, closing))
+    return Beginning(before.start.plus(more), training.reached.plus(more))

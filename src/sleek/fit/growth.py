@@ -17,15 +17,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sleek.closed_form.penalty import Penalty
+from sleek._runtime.types import FloatArray
+from sleek.bases.expansion import Expansion
+from sleek.closed_form.solve import Penalty
 from sleek.fit import policy
-from sleek.fit.folds import mean_and_error
+from sleek.fit.judge import Split, mean_and_error
 from sleek.fit.plan import Plan, Request
-from sleek.fit.start import Family
-from sleek.fit.trials import Report, Trial, held_out_losses
+from sleek.fit.trials import Draft, Report
 from sleek.rows.sample import Sample
 from sleek.rows.source import Source
-from sleek.trainers.base import Problem, Reached, Training
+from sleek.trainers.base import Limit, Problem, Reached, Training
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,18 +42,24 @@ class Learnt:
 
 def grow(
     held: Sample,
-    trial: Trial,
+    draft: Draft,
+    n_rows: int,
     request: Request,
     plan: Plan,
     draw: Callable[[int], Source],
     report: Report,
 ) -> Learnt:
-    """Train a trial's units on larger and larger samples, as planned, judged by the rows held out."""
-    family, losses, begin = trial.family, trial.losses, trial.training.reached
-    learnt = Learnt(trial.training, trial.penalty, float("nan"), trial.n_rows, trial.training)
+    """Train units on larger and larger samples, as planned, judged by the rows held out.
+
+    They come from a draft on so many rows.
+    """
+    start, penalty, begin = draft.start, draft.penalty, draft.training.reached
+    losses = _losses(held, draft.training)
+    learnt = Learnt(draft.training, penalty, float("nan"), n_rows, draft.training)
+    stage = Limit(last_iterations(request), request.effort.refining)
     for size in plan.stages:
-        learnt = learn(draw(size), family, trial.penalty, request, report, begin, policy.STAGE_SLACK)
-        fresh = held_out_losses(held, learnt.training)
+        learnt = learn(draw(size), start, penalty, request, report, begin, policy.STAGE_SLACK, stage)
+        fresh = _losses(held, learnt.training)
         gain, error = mean_and_error(losses - fresh, held.rows.s, held.rows.copies)
         losses, begin = fresh, learnt.training.reached
         loss = float(np.average(losses, weights=held.rows.s))
@@ -62,34 +69,38 @@ def grow(
     unaware = learnt.training
     if plan.everything:
         report(f"learning the units on all {plan.n_rows} rows")
-        most = last_iterations(request) if held.outputs.loss.quadratic else None
-        learnt = learn(draw(plan.n_rows), family, trial.penalty, request, report, begin, most=most)
+        learnt = learn(draw(plan.n_rows), start, penalty, request, report, begin, limit=stage)
     return replace(learnt, unaware=unaware)
+
+
+def _losses(held: Sample, training: Training) -> FloatArray:
+    """The loss of every row that was held out."""
+    judged = Split(held, held).residuals(training)
+    return held.outputs.losses(judged.T, judged.outputs)
 
 
 def last_iterations(request: Request) -> int | None:
     """Those of the last training after a race, unless the user has left nothing to choose."""
-    return None if request.settled else policy.LAST_ITERATIONS
+    return None if request.fixes_everything else policy.LAST_ITERATIONS
 
 
 def learn(
     rows: Source,
-    family: Family,
+    start: Expansion,
     penalty: Penalty,
     request: Request,
     report: Report,
     begin: Reached | None,
     slack: float = 1.0,
-    most: int | None = None,
+    limit: Limit | None = None,
 ) -> Learnt:
-    """Train on these rows, at most so many iterations.
+    """Train on these rows, at most so many iterations; by default to the end, or `refining` joint ones.
 
     A pull that the user has fixed is per row, a chosen prior stays what it is.
     """
     weight = float(rows.map_reduce(lambda block: block.s.sum()))
     if request.pull is not None:
         penalty = replace(penalty, prior=request.pull * weight)
-    if most is None and not rows.outputs.loss.quadratic:
-        most = request.effort.refining
-    training = request.trainer.train(Problem(rows, family.start, penalty, begin, most, slack, report))
+    limit = Limit(None, request.effort.refining) if limit is None else limit
+    training = request.trainer.train(Problem(rows, start, penalty, begin, limit, slack, report))
     return Learnt(training, penalty, weight, rows.n_rows)

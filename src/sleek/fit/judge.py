@@ -1,91 +1,151 @@
-"""What a fit is to be expected to do: residuals of rows as if they had taken no part in it.
+"""The judge: what rows that took no part in a training say of its model, and the one rule of choice.
 
-Leave-one-out chooses the settings, and what is chosen by it looks better in it than it is: over 30 data sets
-it promised 0.87 of the true error, refitted folds 0.95 at a tenth of a fit's time. A fold goes the same way
-as the fit: from the start of all units that were begun with to as many as pruning kept. Begun with those that
-were kept it would know them from the rows that it leaves out, or would not find them by itself.
+With few rows there are five folds, each left out of one training; with many, one third of the rows is held
+out of all. Either way a candidate is trained on the rows of a `Split` and judged by its other rows, class by
+class in the same share.
+
+One rule decides everywhere: **the simpler model stays unless the other one gains more than z paired standard
+errors**, and more than a small share of the loss (`prefers`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import frexp, ldexp
 
-from sleek.bases.expansion import Expansion
-from sleek.closed_form.leave_one_out import LeaveOneOut, Trained, fixed_units_loo, whole_model_loo
-from sleek.closed_form.moments import Moments
-from sleek.closed_form.penalty import Penalty
-from sleek.closed_form.solve import Solution
+import numpy as np
+
+from sleek._runtime.types import FloatArray
+from sleek.closed_form.leave_one_out import LeaveOneOut
 from sleek.fit import policy
-from sleek.fit.folds import HELD_OUT, LEAVE_ONE_OUT, REFITTED, pooled, splits_of
-from sleek.fit.growth import Learnt
-from sleek.fit.plan import Plan, Request
-from sleek.fit.prune import strongest
-from sleek.fit.start import Family, Look
-from sleek.fit.trials import Trial, held_out, refit
 from sleek.outputs.base import Outputs
+from sleek.rows.dealing import Hands
 from sleek.rows.sample import Sample
-from sleek.trainers.base import Problem, Reached, Training
+from sleek.trainers.base import Training
+
+# How residuals of rows that took no part were found.
+LEAVE_ONE_OUT, REFITTED, HELD_OUT = "leave-one-out", "refitted folds", "rows held out"
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
-    """Settings to train with, and the trial that they come from, if any."""
+class Split:
+    """Rows to learn from, and rows that judge; of a row of several copies some may learn and some judge."""
 
-    outputs: Outputs
-    family: Family
-    whole: Family  # before it was pruned
-    penalty: Penalty
-    trial: Trial | None
-    path: dict[str, list[object]]
+    rest: Sample
+    out: Sample | None  # None: all rows learn, and nobody judges
+
+    @property
+    def judging(self) -> Sample:
+        """The rows that judge."""
+        assert self.out is not None
+        return self.out
+
+    def residuals(self, training: Training) -> LeaveOneOut:
+        """Residuals of the judging rows."""
+        rows, (theta, b) = self.judging.rows, training.solution
+        Y = training.expansion.features(rows.X) @ theta + b
+        return LeaveOneOut(rows.T, rows.T - Y, rows.s, rows.copies)
 
 
-def judge(
-    look: Look,
-    plan: Plan,
-    request: Request,
-    choice: Choice,
-    learnt: Learnt,
-    solution: Solution,
-    moments: Moments,
-) -> tuple[Sample, LeaveOneOut, str]:
-    """Rows of the sample, their residuals as if they had taken no part in the fit, and how that was found.
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """The losses and errors of a model on rows that took no part in its training."""
 
-    Units that were not fitted to the targets have nothing to refit.
+    losses: FloatArray  # (n,)
+    errors: FloatArray  # (n,) comparable between losses
+    weights: FloatArray  # (n,)
+    copies: FloatArray  # (n,)
+
+    @classmethod
+    def of(cls, outputs: Outputs, judged: Sequence[LeaveOneOut]) -> Verdict:
+        """Of the judging rows of some splits, one after the other."""
+        return cls(
+            np.concatenate([outputs.losses(one.T, one.outputs) for one in judged]),
+            np.concatenate([outputs.row_errors(one.T, one.outputs) for one in judged]),
+            np.concatenate([one.s for one in judged]),
+            np.concatenate([one.copies for one in judged]),
+        )
+
+    @property
+    def loss(self) -> float:
+        """The weighted mean loss."""
+        return float(np.average(self.losses, weights=self.weights))
+
+    @property
+    def error(self) -> float:
+        """The weighted mean error."""
+        return float(np.average(self.errors, weights=self.weights))
+
+    def gain_over(self, other: Verdict) -> tuple[float, float]:
+        """By how much its loss is below another's on the same rows, and the standard error of that."""
+        return mean_and_error(other.losses - self.losses, self.weights, self.copies)
+
+
+def prefers(new: Verdict, simpler: Verdict, errors: float, share: float) -> bool:
+    """Whether a model is worth more than a simpler one: the rule of every choice.
+
+    It is if it gains more than so many standard errors, and more than a share of the simpler one's loss.
+
+    >>> from dataclasses import replace
+    >>> old = Verdict(np.array([2.0, 4.0, 3.0]), np.zeros(3), np.ones(3), np.ones(3))
+    >>> new = replace(old, losses=np.array([1.0, 3.5, 2.8]))
+    >>> prefers(new, old, errors=1.0, share=0.1), prefers(new, old, errors=3.0, share=0.1)
+    (True, False)
     """
-    training, penalty = learnt.training, learnt.penalty
-    if plan.races and learnt.unaware is not None:
-        if plan.everything or not look.held.outputs.loss.quadratic:  # the model before the last rows came in
-            return look.held, held_out(look.held, learnt.unaware), HELD_OUT
-        trained = Trained(training.expansion, solution, penalty, None)
-        return look.held, fixed_units_loo(look.held, trained, moments), HELD_OUT
-    if request.fits_units:
-        learnt_on = look.sample.smallest(plan.stages[0]) if plan.stages else look.sample
-        return learnt_on, _refitted(learnt_on, request, choice, penalty), REFITTED
-    judged = look.sample.smallest(policy.SELECTION_ROWS)
-    trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
-    return judged, whole_model_loo(judged.with_weight(learnt.weight), trained), LEAVE_ONE_OUT
+    gain, error = new.gain_over(simpler)
+    return bool(gain > errors * error and gain > share * simpler.loss)
 
 
-def _refitted(rows: Sample, request: Request, choice: Choice, penalty: Penalty) -> LeaveOneOut:
-    """Residuals in models of folds, as long trained as a stage of a sample: a draft would miss something."""
-    trial, splits = choice.trial, splits_of(rows)
+def is_behind(verdict: Verdict, best: Verdict, errors: float) -> bool:
+    """Whether a model is worse than the best by so many paired standard errors."""
+    gain, error = best.gain_over(verdict)
+    return bool(gain > errors * error)
 
-    def train(fold: Sample, start: Expansion, begin: Reached | None) -> Training:
-        most = None if fold.outputs.loss.quadratic else 2 * request.effort.refining
-        return request.trainer.train(Problem(fold, start, penalty, begin, most, policy.STAGE_SLACK))
 
-    def again(fold: Sample) -> Training:
-        if choice.whole is choice.family:
-            return train(fold, choice.family.start_for(fold), None)
-        whole = refit(request, choice.whole, penalty, fold)
-        kept = strongest(fold, whole, penalty.C, len(choice.family.start))
-        return train(fold, choice.whole.start_for(fold).take(kept), whole.reached.take(kept))
+def folds_of(sample: Sample, seed: int = 0) -> list[Split]:
+    """Five folds, each with its share of every class; another seed deals rows in another order.
 
-    if trial is not None and trial.folds and trial.n_rows == rows.n_rows:
-        begun = zip(splits, trial.folds, strict=True)
-        models = [
-            train(split.rest, fold.start, fold.training.reached) for split, fold in begun if fold.training
-        ]
-    else:
-        models = [again(split.rest) for split in splits]
-    return pooled(rows, splits, models)
+    A row of two copies is dealt to the folds as two observations, so it may be left out of two trainings.
+    """
+    rows, splits = sample.rows, []
+    for held in _hands(sample, seed).deal(policy.FOLDS):
+        rest, out = np.flatnonzero(rows.copies - held > 0), np.flatnonzero(held)
+        if len(rest) and len(out):
+            learning = sample.take(rest, rows.copies[rest] - held[rest])
+            splits.append(Split(learning, sample.take(out, held[out])))
+    return splits
+
+
+def pool(sample: Sample, judged: Sequence[LeaveOneOut], splits: Sequence[Split]) -> LeaveOneOut:
+    """One residual for every row of a sample: that of the fold it was left out of, or their mean."""
+    rows = sample.rows
+    residuals, seen = np.zeros_like(rows.T), np.zeros(len(rows))
+    for one, split in zip(judged, splits, strict=True):
+        at = np.searchsorted(sample.numbers, split.judging.numbers)
+        residuals[at] += one.copies[:, None] * one.residuals
+        seen[at] += one.copies
+    return LeaveOneOut(rows.T, residuals / seen[:, None], rows.s, rows.copies)
+
+
+def _hands(sample: Sample, seed: int) -> Hands:
+    """The rows of a sample in random order, to be dealt."""
+    rows, n = sample.rows, sample.n_rows
+    order = np.empty(n, dtype=np.int64)
+    order[np.random.default_rng(seed).permutation(n)] = np.arange(n)
+    return Hands(rows.copies, order, sample.outputs.strata(rows.T), rows.groups)
+
+
+def mean_and_error(values: FloatArray, s: FloatArray, copies: FloatArray) -> tuple[float, float]:
+    """The weighted mean of a number for each row, and its standard error.
+
+    A row of several copies is that many observations of weight s/copies each; their squared weights add up.
+
+    >>> mean_and_error(np.array([3.0, 5.0]), np.ones(2), np.ones(2))
+    (4.0, 0.7071067811865476)
+    """
+    unit = ldexp(1.0, frexp(np.abs(values).max())[1] - 1)  # squares of squared errors may be beyond float64
+    values = values / unit
+    mean = float(np.average(values, weights=s))
+    variance = float(np.sum(s**2 / copies * (values - mean) ** 2)) / float(s.sum()) ** 2
+    return unit * mean, unit * float(np.sqrt(variance))

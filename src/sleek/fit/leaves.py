@@ -17,7 +17,9 @@ from sleek.fit import policy
 from sleek.rows.sample import Sample
 
 
-def leaves(sample: Sample, n_leaves: int, left: FloatArray) -> tuple[FloatArray, FloatArray]:
+def leaves(
+    sample: Sample, n_leaves: int, left: FloatArray, depth: int | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Lower and upper sides of leaves, each (n_leaves, d) at most, infinite where a leaf is open.
 
     Parameters
@@ -27,6 +29,8 @@ def leaves(sample: Sample, n_leaves: int, left: FloatArray) -> tuple[FloatArray,
     n_leaves : int
     left : array of shape (n_rows, n_outputs)
         What is left to explain of the sample's targets.
+    depth : int or None
+        Of trees at most: as many features a leaf has at most.
     """
     from sklearn.tree import DecisionTreeRegressor  # here: small fits of other bases do not wait for it
 
@@ -34,12 +38,15 @@ def leaves(sample: Sample, n_leaves: int, left: FloatArray) -> tuple[FloatArray,
     n, d = X.shape
     unit = 2.0 ** np.frexp(np.abs(X).max(axis=0))[1]  # trees work in float32: raw features may be beyond it
     X = X / unit
+    if left.shape[1] > policy.MOST_TREE_OUTPUTS:
+        left = left @ _mixtures(left.shape[1], policy.MOST_TREE_OUTPUTS)
     found: dict[bytes, tuple[FloatArray, FloatArray]] = {}
     for number in range(
         n_leaves
     ):  # a tree that finds no other leaves leaves half of the rest to the next one
         tree = DecisionTreeRegressor(
             max_leaf_nodes=policy.TREE_LEAVES,
+            max_depth=depth,
             min_samples_leaf=max(policy.LEAST_LEAF_ROWS, n // policy.MOST_TREE_LEAVES),
             max_features=None if d < policy.MANY_FEATURES else policy.FEATURE_SHARE,
             random_state=number,
@@ -51,6 +58,11 @@ def leaves(sample: Sample, n_leaves: int, left: FloatArray) -> tuple[FloatArray,
             break
     lows, highs = zip(*list(found.values())[:n_leaves], strict=True)
     return np.array(lows), np.array(highs)
+
+
+def _mixtures(n_outputs: int, n_mixtures: int) -> FloatArray:
+    """Random combinations of outputs: cuts that divide these divide the outputs (Johnson, Lindenstrauss)."""
+    return np.random.default_rng(0).normal(scale=n_mixtures**-0.5, size=(n_outputs, n_mixtures))
 
 
 def _sides(tree: Any, unit: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:

@@ -34,7 +34,7 @@ class Request:
         """The same request for weights that were divided by `scale`: a fixed C stands for C·weight."""
         return self if self.C is None or scale == 1.0 else replace(self, C=self.C * scale)
 
-    def tried(self, shapes: tuple[float, ...]) -> tuple[float, ...]:
+    def shapes_to_try(self, shapes: tuple[float, ...]) -> tuple[float, ...]:
         """All of the shapes of a basis, or the middle one."""
         return shapes if self.effort.all_shapes else shapes[len(shapes) // 2 :][:1]
 
@@ -53,26 +53,31 @@ class Request:
         return self.effort.most_units if self.max_units is None else self.max_units
 
     @property
-    def sized(self) -> bool:
-        """Whether the number of units is fixed."""
+    def fixes_size(self) -> bool:
+        """Whether the user has fixed the number of units."""
         return self.n_units is not None or self.centers is not None
 
     @property
-    def penalised(self) -> bool:
-        """Whether there is nothing to choose about penalties."""
+    def fixes_penalties(self) -> bool:
+        """Whether the user has fixed the penalties."""
         return self.C is not None and (self.pull is not None or not self.fits_units)
 
     @property
-    def shaped(self) -> bool:
-        """Whether there is one basis and one start shape."""
+    def fixes_shape(self) -> bool:
+        """Whether there is one basis and one start shape to try."""
         shapes = self.bases[0].leaf_shapes if self.at_leaves else ()
-        only = len(self.tried(shapes or self.bases[0].auto_shapes)) == 1
+        only = len(self.shapes_to_try(shapes or self.bases[0].auto_shapes)) == 1
         return len(self.bases) == 1 and (self.shape is not None or only)
 
     @property
-    def settled(self) -> bool:
+    def is_open(self) -> bool:
+        """Whether the kind of the model is left open: then the ladder is climbed from its lowest rung."""
+        return len(self.bases) > 1 and not self.fixes_size and self.shape is None and self.fits_units
+
+    @property
+    def fixes_everything(self) -> bool:
         """Whether there is nothing to choose."""
-        return self.sized and self.penalised and self.shaped
+        return self.fixes_size and self.fixes_penalties and self.fixes_shape
 
 
 @dataclass(frozen=True)
@@ -85,12 +90,12 @@ class Plan:
     >>> print(Plan.of(500, 28, request))
     500 rows, all of them used in every step of training
     >>> print(Plan.of(1_000_000, 28, request))
-    1000000 rows: at most 7 passes over all of them
+    1000000 rows: at most 6 passes over all of them
     """
 
     n_rows: int
     canonical: bool  # rows are sorted and repeats merged before anything else
-    heats: tuple[int, ...]  # rows of each heat of a race; none: settings are chosen by leave-one-out
+    heats: tuple[int, ...]  # rows of each round of a race; none: folds judge
     n_tried: int  # rows on which settings are chosen in the end
     n_held: int  # rows held out to judge
     n_sampled: int  # rows drawn while the features are looked at
@@ -102,7 +107,7 @@ class Plan:
     def of(cls, n_rows: int, n_features: int, request: Request, n_outputs: int = 1) -> Plan:
         """The plan for data of this size."""
         unlimited = request.max_samples is None
-        many = n_rows >= policy.RACE_ROWS and not (request.settled and unlimited)
+        many = n_rows >= policy.RACE_ROWS and not (request.fixes_everything and unlimited)
         races = request.fits_units and (many or _slow_to_leave_out(n_rows, n_features, request, n_outputs))
         held = min(round(policy.HELD_SHARE * n_rows), policy.MOST_HELD) if races else 0
         heats = tuple(min(size, n_rows - held) for size in request.effort.heats) if races else ()
@@ -131,11 +136,6 @@ class Plan:
         )
 
     @property
-    def has_final(self) -> bool:
-        """Whether the two best bases run once more, on as many rows as the first stage has."""
-        return bool(self.races and self.stages and self.stages[0] >= policy.FINAL_GROWTH * self.n_tried)
-
-    @property
     def races(self) -> bool:
         """Whether settings are judged by rows held out."""
         return self.n_held > 0
@@ -148,17 +148,17 @@ class Plan:
 
 
 def _slow_to_leave_out(n_rows: int, n_features: int, request: Request, n_outputs: int) -> bool:
-    """Whether leave-one-out takes long on rows that are enough for some of them to be held out."""
+    """Whether folds take long on rows that are enough for some of them to be held out."""
     learnt = 2 * n_features * (auto_units(n_outputs, n_rows) if request.n_units is None else request.n_units)
     slow = n_rows * learnt**2 > policy.SLOW_LOO_COST
-    return slow and n_rows >= policy.FEWEST_RACE_ROWS and not request.settled
+    return slow and n_rows >= policy.FEWEST_RACE_ROWS and not request.fixes_everything
 
 
 def stage_limit(n_features: int) -> int:
     """The most rows that units are learnt on.
 
     >>> stage_limit(28)
-    599186
+    149796
     """
     return max(policy.MOST_BYTES // (8 * n_features), policy.LEAST_LIMIT)
 
@@ -166,8 +166,8 @@ def stage_limit(n_features: int) -> int:
 def _stages(first: int, limit: int) -> tuple[int, ...]:
     """The sizes of samples that grow from `first` to `limit`.
 
-    >>> _stages(8192, 599186)
-    (32768, 131072, 524288, 599186)
+    >>> _stages(8192, 149796)
+    (32768, 131072, 149796)
     """
     sizes, size = [], first
     while size < limit:

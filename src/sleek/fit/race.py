@@ -1,39 +1,63 @@
-"""Many rows: a race judged by rows held out.
+"""The race: units of every basis and start shape, and then regularisation strengths of the winner.
 
-Every basis and start shape runs a first heat on a small sample, all with the same strength; the best of each
-basis goes on from there on a larger one, unless two others are ahead and it is hopelessly behind, and a line
-search over the strength goes on with the winner.
+Successive halving: all run the first round, on one fold or on a small sample; those that are not clearly
+behind go on to the next, with more folds or more rows, from where they have got to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sleek.fit import policy
-from sleek.fit.search import climb
-from sleek.fit.start import Family
-from sleek.fit.trials import Trial, Trials, best_of_each
+from sleek.fit.judge import is_behind
+from sleek.fit.trials import Candidate, Trials
 
 
-def race(first: Trials, last: Trials, families: Sequence[Family], final: Trials | None) -> Trial:
-    """The winner of the heats and of a line search from there.
+def race(
+    trials: Trials, candidates: Sequence[Candidate], vary: Callable[[Candidate], list[Candidate]]
+) -> list[Candidate]:
+    """The candidates that run in the last round; variants of them run in it, too."""
+    running = list(candidates)
+    for level in range(len(trials.levels)):
+        if level == trials.last:
+            running += [variant for candidate in running for variant in vary(candidate)]
+        trials.prepare(running, level)
+        if level < trials.last:
+            running = _qualified(trials, running, level)
+    return running
 
-    With so many rows that units will be learnt on a multiple of these, the two best of the second heat run a
-    `final` on them: what is ahead on few rows need not be on many.
+
+def _qualified(trials: Trials, ranking: Sequence[Candidate], level: int) -> list[Candidate]:
+    """The best candidates of a round, one of each basis and size, if they are not hopelessly behind."""
+    first: dict[tuple[str, int], Candidate] = {}
+    for candidate in sorted(ranking, key=lambda candidate: trials.judge(candidate, level).loss):
+        start = trials.draft(candidate, trials.levels[level][0]).start
+        first.setdefault((start.name, len(start)), candidate)
+    best, *others = first.values()
+    leader = trials.judge(best, level)
+    near = [
+        candidate
+        for candidate in others
+        if (verdict := trials.judge(candidate, level)).loss <= (1.0 + policy.RACE_SHARE) * leader.loss
+        or not is_behind(verdict, leader, policy.RACE_ERRORS)
+    ]
+    return [best, *near[: policy.FINALISTS - 1]]
+
+
+def best_strength(trials: Trials, here: Candidate) -> Candidate:
+    """The candidate trained on under the strength that suits it, found by a line search.
+
+    All go on from where it is, for as many iterations: more training must not be taken for a better strength.
     """
-    tried = best_of_each(first.side_by_side([(family, policy.RACE_STEP, None) for family in families]))
-    tried.sort(key=lambda trial: trial.loss)
-    qualified = tried[:2] + [t for t in tried[2:] if t.within(policy.QUALIFYING_ERRORS, tried[0])]
-    again = last.side_by_side([(trial.family, trial.step, trial.training.reached) for trial in qualified])
-    again.sort(key=lambda trial: trial.loss)
-    here = again[0]
-    if final is not None and len(again) > 1 and not last.request.settled:
-        two = again[:2]
-        ends = final.side_by_side([(trial.family, trial.step, trial.training.reached) for trial in two])
-        here = two[int(ends[1].loss < ends[0].loss)]
-    if last.request.penalised:
+    if trials.request.fixes_penalties:
         return here
-    begin = here.training.reached
-    weaker, stronger = last.side_by_side([(here.family, here.step + d, begin) for d in (-1, 1)])
-    direction, ahead = (1, stronger) if stronger.loss < here.loss else (-1, weaker)
-    return climb(here, ahead, direction, lambda step: last.run(here.family, step, begin))
+    same, more, less = (here.stronger(steps) for steps in (0, 1, -1))
+    trials.prepare([same, more, less], trials.last)
+    ahead = min((more, less), key=lambda candidate: trials.judge(candidate).loss)
+    direction, best = ahead.step - here.step, same
+    while trials.judge(ahead).loss < (1.0 - policy.LEAST_GAIN) * trials.judge(best).loss:
+        best = ahead
+        if best.step + direction not in policy.STRENGTH_STEPS:
+            break
+        ahead = here.stronger(best.step + direction - here.step)
+    return best if trials.judge(best).loss < trials.judge(here).loss else here

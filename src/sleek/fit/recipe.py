@@ -8,29 +8,28 @@ sample (twice if a feature has absurd values), once for every growth of the samp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from sleek._runtime.checks import check_magnitude
-from sleek._runtime.memory import keep_freed_memory
+from sleek._runtime.machine import keep_freed_memory
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import FloatArray, IntArray
+from sleek._runtime.warn import warn
 from sleek.bases.expansion import Expansion
-from sleek.closed_form.least_squares import Solved, both_moments, unit_moments
-from sleek.closed_form.leave_one_out import LeaveOneOut
+from sleek.closed_form.least_squares import solve_on_all_rows
+from sleek.closed_form.leave_one_out import LeaveOneOut, Trained, solved_rows_loo, whole_model_loo
 from sleek.closed_form.moments import Moments
-from sleek.closed_form.solve import Solution, solve
+from sleek.closed_form.solve import Penalty, Solution
 from sleek.fit import policy
-from sleek.fit.enlarge import enlarge
 from sleek.fit.growth import Learnt, grow, learn
-from sleek.fit.judge import Choice, judge
+from sleek.fit.judge import HELD_OUT, LEAVE_ONE_OUT, REFITTED, Split, folds_of, mean_and_error, pool
+from sleek.fit.ladder import Climb, climb, place
 from sleek.fit.plan import Plan, Request
-from sleek.fit.prune import prune
-from sleek.fit.race import race
-from sleek.fit.refine import refine
-from sleek.fit.search import search
+from sleek.fit.rounding import round_units
 from sleek.fit.standing import Standing
 from sleek.fit.start import (
     Family,
@@ -38,16 +37,22 @@ from sleek.fit.start import (
     families,
     scaling_of,
     warn_of_lost_features,
+    warn_of_pasted_rows,
     without_outliers,
 )
-from sleek.fit.straighten import straighten
-from sleek.fit.trials import Report, Trials, path, table
-from sleek.kernels.columns import ColumnMoments
+from sleek.fit.trials import Candidate, Draft, Report, Trials, train_to_the_end
+from sleek.kernels.column_statistics import ColumnMoments
 from sleek.outputs.base import Outputs
+from sleek.rows.repeats import PastedSource, pasted_times
+from sleek.rows.rows import Rows, Run, Survey
 from sleek.rows.sample import Sample
 from sleek.rows.scaling import ScaledSource
-from sleek.rows.source import Source
+from sleek.rows.source import Block, Source
+from sleek.tables.inputs import Inputs
 from sleek.trainers.base import Training
+
+SAME = 1e-6  # relative difference of two errors that is rounding
+SURE = 3.0  # standard errors that are no chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +71,58 @@ class Fitted:
     judged_rows: IntArray
     judged: LeaveOneOut
     judged_by: str
+    judged_x: FloatArray  # the features of these rows, as they are
     judged_phi: FloatArray  # the units' values at these rows
     columns: ColumnMoments  # of the features as they are
     some_rows: FloatArray  # a few of them
     standing: Standing  # for a fit that goes on from here
+    pasted: int  # how many rows of the table make one observation
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRows:
+    """A fit, and the rows that it was made on."""
+
+    fitted: Fitted
+    rows: Rows  # sorted and merged, if they are few
+    n_rows: int  # of positive weight, as they were given
+    scale: float  # the weight of one observation, as the user gave it
+    feature_names: tuple[str, ...] | None
+    inputs: Inputs | None
+    as_new: Callable[[FloatArray], FloatArray]  # `Rows.as_new`
+
+
+def fit_rows(
+    rows: Rows,
+    kind: type[Outputs],
+    learn_outputs: Callable[[Rows, Survey], Outputs],
+    request: Request,
+    rng: np.random.Generator,
+    run: Run,
+    report: Report,
+    standing: Standing | None = None,
+) -> FittedRows:
+    """Survey targets and weights, sort and merge few rows, and fit; or go on from where a fit got to.
+
+    `learn_outputs` makes the outputs, which are of the `kind`, from the survey.
+    """
+    names, inputs, as_new = rows.feature_names, rows.inputs, rows.as_new
+    survey = rows.survey(kind, run)
+    n_rows = survey.weights.n_rows
+    if n_rows <= policy.CANONICAL_ROWS:
+        rows = rows.in_memory(kind.reads, n_rows, run).canonical(merge=survey.counts)
+        survey = rows.survey(kind, run, survey)
+    if not survey.weights.n_rows > 1:
+        raise ValueError(
+            f"A fit needs at least 2 rows of positive weight that are not the same, got {n_rows} of one kind."
+        )
+    outputs = learn_outputs(rows, survey)
+    weighting = survey.weighting(outputs)
+    request = request.scaled(weighting.scale)
+    plan = Plan.of(survey.weights.n_rows, rows.n_features, request, outputs.n_outputs)
+    source = rows.source(outputs, weighting, run)
+    fitted = fit(source, request, plan, rng, run.workers, names, report, standing)
+    return FittedRows(fitted, rows, n_rows, weighting.scale * fitted.pasted, names, inputs, as_new)
 
 
 def fit(
@@ -86,6 +139,11 @@ def fit(
     keep_freed_memory()
     seed = int(rng.integers(2**63))
     raw = Look.at(data, plan, seed, workers)
+    pasted = pasted_times(raw.repeats, raw.sample.rows, data.outputs.counts is None)
+    if pasted > 1:
+        warn_of_pasted_rows(pasted)
+        data, request = PastedSource(data, pasted), request.scaled(pasted)
+        raw = Look.at(data, plan, seed, workers, pasted)
     check_magnitude(raw.columns.spread(), names)
     columns = without_outliers(data, raw)
     warn_of_lost_features(raw.columns, names)
@@ -96,34 +154,51 @@ def fit(
     report(str(plan))
     if standing is None:
         starts = families(look.sample, plan, scaling, request, columns, rng)
-        choice, tried = _choose(look, plan, request, starts, report)
+        choice = _choose(look, plan, request, starts, report)
     else:
         standing.check(request)
-        outputs, penalty = standing.outputs(data.outputs), standing.settled(request)
-        choice, tried = Choice(outputs, standing.family, standing.family, penalty, None, {}), {}
+        choice = _Choice(standing.outputs(data.outputs), standing.start, standing.penalty_for(request))
     outputs = choice.outputs
     look = look.with_outputs(outputs)
 
     def draw(size: int) -> Source:
-        if size == look.sample.n_rows:
-            return look.sample.with_outputs(outputs)
+        if size == look.sample.n_rows or (plan.canonical and size < data.n_rows):
+            return look.smallest(size, plan)
         if size == data.n_rows and not plan.stages:
             return ScaledSource(data, scaling).with_outputs(outputs)  # however many there are: no copy
         held, share = plan.n_held if size < data.n_rows else 0, policy.LEAST_CLASS_SHARE
-        drawn = Sample.draw(data, size, seed, workers, held, share)
+        drawn = Sample.draw(data, size, seed, workers, held, share, pasted)
         return drawn.scaled(scaling).with_outputs(outputs)  # scale a few rows, not all
 
     if standing is not None:
         learnt = standing.go_on(request, plan, draw, report)
-    elif plan.races and choice.trial is not None:
-        learnt = grow(look.held, choice.trial, request, plan, draw, report)
     else:
-        rows = look.sample.smallest(plan.stages[0]) if plan.stages else draw(plan.n_rows)
-        begin = None if choice.trial is None else choice.trial.training.reached
-        learnt = learn(rows, choice.family, choice.penalty, request, report, begin)
+        assert choice.draft is not None
+        if plan.races:
+            learnt = grow(look.held, choice.draft, choice.n_rows, request, plan, draw, report)
+        elif plan.n_tried == plan.n_rows and not plan.stages:
+            weight = float(look.sample.rows.s.sum())
+            learnt = Learnt(choice.draft.training, choice.penalty, weight, plan.n_rows)
+        else:
+            rows = look.sample.smallest(plan.stages[0]) if plan.stages else draw(plan.n_rows)
+            begin = choice.draft.training.reached
+            learnt = learn(rows, choice.start, choice.penalty, request, report, begin)
     expansion = learnt.training.expansion.unscale(scaling)
-    solution, moments = _solved(data.with_outputs(outputs), expansion, learnt, plan)
-    judged, residuals, how = judge(look, plan, request, choice, learnt, solution, moments)
+    if request.is_open and standing is None:
+        few = look.sample.smallest(policy.CUT_ROWS).rows
+        few = replace(few, X=scaling.invert(few.X))
+        expansion = round_units(expansion, learnt.training.solution, few, as_given)
+    solution, moments = solve_on_all_rows(
+        data.with_outputs(outputs), expansion, learnt.training.solution, learnt.penalty.C, plan.everything
+    )
+    _warn_if_worse_than_a_constant(
+        data if plan.canonical else look.sample,
+        plan.canonical,
+        expansion if plan.canonical else learnt.training.expansion,
+        solution,
+        moments.mean_t,
+    )
+    judged, residuals, how = _judge(look, plan, choice, learnt, solution, moments)
     theta, b = outputs.decode(*solution)
     return Fitted(
         outputs=outputs,
@@ -133,70 +208,127 @@ def fit(
         C=learnt.penalty.C,
         pull=learnt.penalty.prior / learnt.weight if request.fits_units else np.nan,
         training=learnt.training,
-        selection=tried,
+        selection=choice.trials,
         path=choice.path,
         judged_rows=judged.numbers,
         judged=residuals,
         judged_by=how,
+        judged_x=scaling.invert(judged.rows.X),
         judged_phi=learnt.training.expansion.features(judged.rows.X),
         columns=as_given,
         some_rows=some_rows,
         standing=Standing(
             scaling,
-            choice.family,
+            choice.start,
             learnt.penalty,
             learnt.training.reached,
-            outputs.loss.quadratic,
+            outputs.loss.name,
             learnt.n_rows,
         ),
+        pasted=pasted,
     )
 
 
-def _choose(
-    look: Look, plan: Plan, request: Request, starts: list[Family], report: Report
-) -> tuple[Choice, dict[str, list[object]]]:
-    """What the user has fixed, completed by selection where anything is open."""
-    heats = plan.heats or (plan.n_tried,)
-    held = look.held if plan.races else None
-    rounds = [Trials(look.sample.smallest(size), request, report, held) for size in heats]
-    last = rounds[-1]
-    if request.settled and not plan.races and request.loss != "logistic":
-        return Choice(look.sample.outputs, starts[0], starts[0], last.penalty(0), None, {}), {}
-    if plan.races:
-        final = (
-            Trials(look.sample.smallest(plan.stages[0]), request, report, held) if plan.has_final else None
-        )
-        best = race(rounds[0], last, starts, final)
-        rounds += [] if final is None else [final]
-        grown = [family.start.parts[0].basis for family in starts if family.regrow is not None]
-        if grown and not request.sized:
-            enough = round(look.columns.weight) // request.effort.rows_per_added_unit
-            best = enlarge(last, best, grown[0], min(request.most_units, enough))
-    else:
-        best = search(last, starts)
-    if request.refines(plan.races):
-        refined, best = refine(last, best, request.loss is not None)
-        if refined is not last:
-            rounds.append(refined)
-        last = refined
-    if len(request.bases) > 1 and not request.sized and request.shape is None:
-        best = straighten(last, best)
-    whole = best.family
-    if not request.sized:
-        best = prune(last, best)
-    tried = {} if request.settled else table([trial for trials in rounds for trial in trials.all], best)
-    frontier = {} if request.sized else path(last.all, best)
-    return Choice(last.sample.outputs, best.family, whole, best.penalty, best, frontier), tried
+def _warn_if_worse_than_a_constant(
+    rows: Source, everything: bool, expansion: Expansion, solution: Solution, constant: FloatArray
+) -> None:
+    """A note if the model has larger errors on its own training rows than the best constant has.
 
-
-def _solved(data: Source, expansion: Expansion, learnt: Learnt, plan: Plan) -> Solved:
-    """theta and b, and the sums over all rows.
-
-    Where they have no closed form, they were learnt with the units; on more rows than that, one round more.
+    On a sample, larger by more than chance.
     """
-    solution, C = learnt.training.solution, learnt.penalty.C
-    if data.outputs.loss.quadratic or plan.everything:
-        moments = unit_moments(data, expansion)
-        return Solved(solve(moments, C) if data.outputs.loss.quadratic else solution, moments)
-    moments, touching = both_moments(data, expansion, solution)
-    return Solved(solve(touching, C), moments)
+    outputs = rows.outputs
+
+    def errors(block: Block) -> list[FloatArray]:
+        Y = expansion.features(block.X) @ solution.theta + solution.b
+        both = (outputs.row_errors(block.T, y) for y in (Y, np.broadcast_to(constant, Y.shape)))
+        return [np.column_stack([*both, block.s, block.copies])]
+
+    of_model, of_constant, s, copies = np.concatenate(rows.map_reduce(errors)).T
+    worse, error = mean_and_error(of_model - of_constant, s, copies)
+    model, best = (float(np.average(errors, weights=s)) for errors in (of_model, of_constant))
+    if best > 0 and worse > (SAME * best if everything else SURE * error):
+        warn(
+            f"On the rows it was fitted to the model has a mean error of {model:.3g}, and a constant answer "
+            f"has {best:.3g}: nothing was learnt that its answers could be trusted for.",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """What was chosen: units at their start, trained or not, and all trials."""
+
+    outputs: Outputs
+    start: Expansion
+    penalty: Penalty
+    draft: Draft | None = None
+    judged: LeaveOneOut | None = None  # residuals of folds
+    n_rows: int = 0  # that the draft has seen
+    path: dict[str, list[object]] = field(default_factory=dict)
+    trials: dict[str, list[object]] = field(default_factory=dict)
+
+
+def _choose(look: Look, plan: Plan, request: Request, starts: list[Family], report: Report) -> _Choice:
+    """What the user has fixed, completed by the ladder where anything is open."""
+    outputs = look.sample.outputs
+    if plan.races:
+        splits = [Split(look.smallest(size, plan), look.held) for size in plan.heats]
+        trials = Trials(splits, [[at] for at in range(len(splits))], True, request, report)
+    else:
+        sample = look.sample.smallest(plan.n_tried)
+        folds = folds_of(sample)
+        first, last = (_folds_that_judge(rows, len(folds), sample.n_rows) for rows in policy.JUDGING_ROWS)
+        levels = [range(first), range(last)] if first < last else [range(last)]
+        trials = Trials([*folds, Split(sample, None)], levels, False, request, report)
+    if request.fixes_everything and request.loss != "logistic":
+        change = partial(place, starts[0], None)
+        path: dict[str, list[object]] = {}
+        chosen = Candidate(change, 0, outputs, shape=starts[0].shape, to_the_end=not plan.races)
+    else:
+        chosen, path = climb(Climb(trials, starts, outputs, look.columns.weight))
+        if not plan.races and not request.is_open and request.fits_units:
+            chosen = train_to_the_end(chosen)
+    draft = trials.draft(chosen, trials.main)
+    judged = None
+    if not plan.races and request.fits_units:
+        # The folds that chose flatter what they chose: the error to expect comes from others.
+        fresh = folds_of(sample, seed=1)
+        others = Trials(fresh, [range(len(fresh))], False, request, lambda line: None)
+        judged = pool(sample, others.residuals(chosen), fresh)
+    fixed = request.fixes_everything
+    return _Choice(
+        chosen.outputs,
+        draft.start,
+        draft.penalty,
+        draft,
+        judged,
+        trials.n_rows(),
+        {} if request.fixes_size else path,
+        {} if fixed else trials.table(chosen),
+    )
+
+
+def _folds_that_judge(wanted: int, n_folds: int, n_rows: int) -> int:
+    """How many folds have so many rows, all of them at most.
+
+    >>> [_folds_that_judge(300, 5, n) for n in (200, 400, 699)]
+    [5, 4, 3]
+    """
+    return max(1, min(n_folds, -(-wanted * n_folds // n_rows)))
+
+
+def _judge(
+    look: Look, plan: Plan, choice: _Choice, learnt: Learnt, solution: Solution, moments: Moments
+) -> tuple[Sample, LeaveOneOut, str]:
+    """Rows of the sample, their residuals as if they had taken no part in the fit, and how that was found."""
+    training, penalty = learnt.training, learnt.penalty
+    if plan.races and learnt.unaware is not None:
+        trained = Trained(training.expansion, solution, penalty, None)
+        found = None if plan.everything else solved_rows_loo(look.held, trained, moments)
+        if found is None:  # the model before the last rows came in
+            found = Split(look.held, look.held).residuals(learnt.unaware)
+        return look.held, found, HELD_OUT
+    if choice.judged is not None:
+        return look.sample.smallest(plan.n_tried), choice.judged, REFITTED
+    judged = look.sample.smallest(policy.SELECTION_ROWS)
+    trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
+    return judged, whole_model_loo(judged.with_weight(learnt.weight), trained), LEAVE_ONE_OUT

@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sleek.closed_form.penalty import Penalty
+from sleek.bases.expansion import Expansion
+from sleek.closed_form.solve import Penalty
 from sleek.fit import policy
 from sleek.fit.growth import Learnt, last_iterations, learn
 from sleek.fit.plan import Plan, Request
-from sleek.fit.start import Family
 from sleek.fit.trials import Report
 from sleek.outputs.base import Outputs
 from sleek.rows.scaling import Scaling
 from sleek.rows.source import Source
-from sleek.trainers.base import Reached
+from sleek.trainers.base import Limit, Reached
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,21 +29,21 @@ class Standing:
     """What a fit leaves behind for the next."""
 
     scaling: Scaling
-    family: Family
+    start: Expansion
     penalty: Penalty
     reached: Reached  # in training units
-    quadratic: bool  # whether the loss is
+    loss: str  # its name
     n_rows: int  # on which units were learnt last
 
     def check(self, request: Request) -> None:
         """That no setting asks for other units or outputs than there are."""
-        start, wanted = self.family.start, None
+        start, wanted = self.start, None
         if request.n_units is not None and request.n_units != start.n_learnt:
             wanted = f"n_units={request.n_units}, and there are {start.n_learnt}"
         names = {part.basis.name for part in start.parts}
         if len(request.bases) == 1 and request.bases[0].name not in names:
             wanted = f"basis={request.bases[0].name!r}, and there are {start!r}"
-        if request.loss is not None and (request.loss == "squared") != self.quadratic:
+        if request.loss not in (None, self.loss):
             wanted = f"loss={request.loss!r}, and outputs have the other loss"
         if wanted is not None:
             raise ValueError(
@@ -52,37 +52,34 @@ class Standing:
 
     def outputs(self, outputs: Outputs) -> Outputs:
         """The outputs of the rows with the loss that there was."""
-        refined = None if self.quadratic else outputs.refined()
-        return outputs if refined is None else refined
+        return outputs.with_loss(self.loss)
 
-    def settled(self, request: Request) -> Penalty:
+    def penalty_for(self, request: Request) -> Penalty:
         """The penalties, that of the user if there is one."""
         return self.penalty if request.C is None else replace(self.penalty, C=request.C)
 
     def go_on(self, request: Request, plan: Plan, draw: Callable[[int], Source], report: Report) -> Learnt:
         """Train the units on, in a race first without the rows held out."""
-        family, penalty = self.family, self.settled(request)
+        start, penalty = self.start, self.penalty_for(request)
         begin: Reached | None = self.reached
         if not request.fits_units:
-            family, begin = replace(family, start=self.reached.expansion), None
-        most: int | None = policy.GOING_ON
-        if self.quadratic:
-            most = last_iterations(request) if plan.races else None
+            start, begin = self.reached.expansion, None
+        limit = Limit(last_iterations(request) if plan.races else None, policy.GOING_ON)
         if not plan.races:
             return learn(
                 draw(plan.stages[0] if plan.stages else plan.n_rows),
-                family,
+                start,
                 penalty,
                 request,
                 report,
                 begin,
-                most=most,
+                limit=limit,
             )
         enough = [size for size in plan.stages if size >= self.n_rows]
         size = enough[0] if enough else plan.stages[-1] if plan.stages else plan.n_rows - plan.n_held
-        report(f"going on from {family.start} on {size} rows")
-        learnt = learn(draw(size), family, penalty, request, report, begin, policy.STAGE_SLACK, most)
+        report(f"going on from {start} on {size} rows")
+        learnt = learn(draw(size), start, penalty, request, report, begin, policy.STAGE_SLACK, limit)
         unaware = learnt.training
         if plan.everything:
-            learnt = learn(draw(plan.n_rows), family, penalty, request, report, unaware.reached, most=most)
+            learnt = learn(draw(plan.n_rows), start, penalty, request, report, unaware.reached, limit=limit)
         return replace(learnt, unaware=unaware)

@@ -18,9 +18,12 @@ from sleek.fit import policy
 from sleek.fit.k_medoids import distinct_rows, k_medoids
 from sleek.fit.leaves import leaves
 from sleek.fit.plan import Plan, Request, auto_units
-from sleek.kernels.columns import ColumnMoments
+from sleek.kernels.column_statistics import ColumnMoments
 from sleek.outputs.base import Outputs
-from sleek.rows.sample import Draw, Drawn, Sample
+from sleek.rows.dealing import Hands
+from sleek.rows.keys import keys_of
+from sleek.rows.repeats import Repeats
+from sleek.rows.sample import Draw, Drawn, Sample, class_boosts
 from sleek.rows.scaling import Scaling
 from sleek.rows.source import Block, Source
 
@@ -29,27 +32,42 @@ LISTED = 5  # names of features in a warning
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What one pass over the rows tells: the features' moments, a first sample, and rows held out of it."""
+    """The result of one pass over the rows: the features' moments, a first sample, and rows held out of it.
+
+    `repeats` says how often equal rows occur.
+    """
 
     columns: ColumnMoments
     sample: Sample
     held: Sample
+    repeats: Repeats
 
     @classmethod
-    def at(cls, data: Source, plan: Plan, seed: int, workers: Workers) -> Look:
-        """Look at all rows once."""
-        draw = Draw(data, plan.n_sampled, plan.n_held, seed, policy.LEAST_CLASS_SHARE)
+    def at(cls, data: Source, plan: Plan, seed: int, workers: Workers, together: int = 1) -> Look:
+        """Look at all rows once; groups have so many rows."""
+        size = plan.n_rows if plan.canonical else plan.n_sampled
+        held = 0 if plan.canonical else plan.n_held
+        draw = Draw(data, size, held, seed, policy.LEAST_CLASS_SHARE, together)
 
         def task(block: Block) -> _Seen:
-            return _Seen(ColumnMoments.of(block.X, block.s), draw.of(block), [block.among(draw.held)])
+            return _Seen(ColumnMoments.of(block.X, block.s), draw.of(block), Repeats.of(block))
 
         seen = data.map_reduce(task)
-        held = Sample(seed, workers, data.outputs, draw.held, Block.joined(seen.held))
-        return cls(seen.columns, draw.sample(seen.drawn, workers), held)
+        sample, held_out = draw.samples(seen.drawn, workers)
+        if plan.canonical:
+            sample, held_out = _split(sample, plan)
+        return cls(seen.columns, sample, held_out, seen.repeats)
 
     def scaled(self, scaling: Scaling) -> Look:
         """The same rows in training units."""
         return replace(self, sample=self.sample.scaled(scaling), held=self.held.scaled(scaling))
+
+    def smallest(self, size: int, plan: Plan) -> Sample:
+        """So many rows of the sample, all of it if these are all rows that are not held out.
+
+        Of some rows of many copies a part may be held out: then the sample has more rows than that.
+        """
+        return self.sample.smallest(size) if size < plan.n_rows - plan.n_held else self.sample
 
     def with_outputs(self, outputs: Outputs) -> Look:
         """The same rows with outputs of another loss."""
@@ -61,7 +79,28 @@ class Look:
 class _Seen(Sums):
     columns: ColumnMoments
     drawn: Drawn
-    held: list[Block]
+    repeats: Repeats
+
+
+def _split(rows: Sample, plan: Plan) -> tuple[Sample, Sample]:
+    """All rows as a sample and what is held out of it: of a row of many copies, some of them."""
+    block = rows.rows
+    held = np.zeros(len(block))
+    if plan.races:
+        keys = keys_of(rows.numbers if block.groups is None else block.groups, rows.seed)
+        hands = Hands(block.copies, keys, rows.outputs.strata(block.T), block.groups)
+        held = hands.hold_out(plan.n_held / plan.n_rows)
+    left = block.copies - held
+    chosen, rest = np.flatnonzero(held), np.flatnonzero(left > 0)
+    sample = rows.take(rest, left[rest]) if plan.races else rows
+    counts = rows.outputs.counts
+    boosts = None if counts is None else class_boosts(counts, policy.LEAST_CLASS_SHARE)
+    if boosts is not None:
+        strata = rows.outputs.strata(sample.rows.T)
+        sample = replace(sample, boosts=boosts[strata], reach=np.inf)
+    if plan.n_sampled < plan.n_rows - plan.n_held:
+        sample = sample.smallest(plan.n_sampled)
+    return sample, rows.take(chosen, held[chosen])
 
 
 def warn_of_lost_features(columns: ColumnMoments, names: Sequence[str] | None) -> None:
@@ -75,6 +114,14 @@ def warn_of_lost_features(columns: ColumnMoments, names: Sequence[str] | None) -
             f"{float(columns.low[lost[0]])!r} to {float(columns.high[lost[0]])!r}, and is ignored: "
             "subtract what is common to all rows, or express it in smaller units.",
         )
+
+
+def warn_of_pasted_rows(times: int) -> None:
+    """A note that copies of rows count once."""
+    warn(
+        f"Rows stand in the table {times} times each, as if it had been pasted together from copies: {times} "
+        "equal rows count as one observation, and are held out together. Remove copies that are a mistake.",
+    )
 
 
 def without_outliers(data: Source, look: Look) -> ColumnMoments:
@@ -111,28 +158,15 @@ def scaling_of(columns: ColumnMoments, standardize: bool) -> Scaling:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Units at their start, of one shape: what a line search over the strength keeps fixed.
+    """Units of one basis and one start shape: how they are placed on some rows.
 
-    A start that looks at the targets has seen the rows that a fold leaves out: `regrow` makes one of so many
-    units from other rows alone; units that learn nothing have seen nothing.
+    Bumps and steps start at k-medoids of the rows, which know nothing of targets. Bases that declare
+    `leaf_shapes` start at leaves of trees on what is left to explain, so that every fold grows its own.
     """
 
+    basis: Basis
     shape: float
-    start: Expansion
-    regrow: Callable[[Sample, int], Expansion] | None = None
-
-    def start_for(self, fold: Sample) -> Expansion:
-        """The start that these rows alone would have given."""
-        if self.regrow is None:
-            return self.start
-        fixed = tuple(part for part in self.start.parts if not part.basis.learns)
-        grown = self.regrow(fold, self.start.n_learnt).parts if self.start.n_learnt else ()
-        return Expansion(grown + fixed)
-
-    @property
-    def name(self) -> str:
-        """The names of the bases."""
-        return self.start.name
+    place: Callable[[Sample, FloatArray], Expansion]  # of rows, and of what is left to explain (n, k)
 
 
 def families(
@@ -145,44 +179,87 @@ def families(
 ) -> list[Family]:
     """The units' start for every basis and shape that is to be tried.
 
-    Bumps and steps start at k-medoids of the rows. With a shape of 1 in `Basis.auto_shapes` a row one
-    standard deviation off in every feature has distance 1. Bases that declare `leaf_shapes` start at leaves
-    of trees, where a shape of 1 is a fall by e within one standard deviation.
+    With a shape of 1 in `Basis.auto_shapes` a row one standard deviation off in every feature has distance 1.
+    At leaves of trees a shape of 1 is a fall by e within one standard deviation.
     """
     spread = columns.spread() * scaling.factor
     width = float(np.sum(spread))
     unit = 1.0 / width if width > 0 else 1.0
+    one = np.where(spread > 0, spread, 1.0)
     centers: FloatArray | None = None
-    found = []
-    wanted = _wanted(sample, request, columns.weight)
+    found: list[Family] = []
+    wanted = _n_units(sample, request, columns.weight)
     for basis in request.bases:
         if request.at_leaves and basis.leaf_shapes:
-            found += _at_leaves(basis, sample.smallest(request.effort.heats[-1]), request, wanted, spread)
+            shapes = request.shapes_to_try(basis.leaf_shapes) if request.shape is None else (request.shape,)
+            if request.is_open:
+                place = partial(_at_leaves, basis, shapes[-1] / one, wanted, 2)
+                found.append(Family(basis, shapes[-1], place))
+            found += [Family(basis, a, partial(_at_leaves, basis, a / one, wanted, None)) for a in shapes]
             continue
         if basis.per_feature:
-            found.append(Family(np.nan, per_feature(basis, sample, rng)))
+            start = Expansion.of(
+                basis, basis.start_per_feature(sample.rows.X, sample.rows.copies, most_pieces(sample))
+            )
+            found.append(Family(basis, np.nan, partial(_fixed, start)))
             continue
         if centers is None:
             centers = _centers(sample, plan, scaling, request, wanted, rng)
-        shapes = [a * unit for a in request.tried(basis.auto_shapes)]
-        shapes = shapes if request.shape is None else [request.shape]
-        found += [Family(shape, Expansion.of(basis, basis.start(centers, shape, rng))) for shape in shapes]
-    return found
+        shapes = tuple(a * unit for a in request.shapes_to_try(basis.auto_shapes))
+        for shape in shapes if request.shape is None else (request.shape,):
+            start = Expansion.of(basis, basis.start(centers, shape, rng))
+            found.append(Family(basis, shape, partial(_fixed, start)))
+        if request.is_open and len(centers) > policy.FEW_UNITS:
+            few, shape = (
+                _centers(sample, plan, scaling, request, policy.FEW_UNITS, rng),
+                shapes[len(shapes) // 2],
+            )
+            start = Expansion.of(basis, basis.start(few, shape, rng))
+            found.append(Family(basis, shape, partial(_fixed, start)))
+    return _enough(found, sample, request, wanted)
 
 
-def per_feature(basis: Basis, sample: Sample, rng: np.random.Generator) -> Expansion:
-    """A unit for every feature, or for every one that varies."""
-    X = sample.rows.X
-    units = basis.start(np.zeros((X.shape[1], X.shape[1])), 1.0, rng)
-    varied = np.flatnonzero(np.ptp(X, axis=0) > 0)
-    return Expansion.of(basis, basis.take(units, varied) if len(varied) else units)
+def _fixed(start: Expansion, rows: Sample, left: FloatArray) -> Expansion:
+    """Units that start at the same places whatever the rows."""
+    return start
 
 
-def _wanted(sample: Sample, request: Request, n_observations: float) -> int:
+def _at_leaves(
+    basis: Basis, sharpness: FloatArray, n_units: int, n_features: int | None, rows: Sample, left: FloatArray
+) -> Expansion:
+    """Units at leaves of trees; those that look at few features at most stay with these."""
+    lows, highs = leaves(rows, n_units, left, n_features)
+    middle = np.median(rows.rows.X, axis=0)
+    units = basis.start_at_leaves(lows, highs, sharpness, middle, n_features is None)
+    return Expansion.of(basis, units)
+
+
+def _enough(found: list[Family], sample: Sample, request: Request, wanted: int) -> list[Family]:
+    """Families that have as many units as the user has asked for, or a warning."""
+    if request.n_units is None:
+        return found
+    rows = sample.smallest(request.effort.heats[-1])
+    left = rows.rows.T - np.average(rows.rows.T, axis=0, weights=rows.rows.s)
+    there = {id(f): len(f.place(rows, left)) for f in found if f.basis.leaf_shapes and request.at_leaves}
+    full = [family for family in found if there.get(id(family), wanted) >= wanted]
+    if not full:
+        _warn_of_fewer(wanted, max(there.values()), "leaves that trees found")
+    return full or found
+
+
+def most_pieces(sample: Sample) -> int:
+    """How many units a basis may have that has some for every feature."""
+    n = policy.PIECES_PER_ROW * sample.rows.copies.sum()
+    return int(np.clip(n, policy.LEAST_PIECES, policy.MOST_PIECES))
+
+
+def _n_units(sample: Sample, request: Request, n_observations: float) -> int:
     """How many units to begin with."""
     if request.n_units is not None:
         return request.n_units
-    return min(auto_units(sample.outputs.n_outputs, n_observations), request.most_units)
+    wide = int(policy.FEATURES_PER_ROW * n_observations / sample.rows.X.shape[1])
+    most = min(request.most_units, max(policy.FEW_UNITS, wide))
+    return min(auto_units(sample.outputs.n_outputs, n_observations), most)
 
 
 def _centers(
@@ -200,29 +277,6 @@ def _centers(
     if request.n_units is not None:
         _warn_of_fewer(wanted, len(rows), "distinct rows of X")
     return rows[k_medoids(rows, weights, min(wanted, len(rows)), rng)]
-
-
-def _at_leaves(
-    basis: Basis, sample: Sample, request: Request, wanted: int, spread: FloatArray
-) -> list[Family]:
-    """Units at leaves of trees on the targets."""
-    one = np.where(spread > 0, spread, 1.0)
-    shapes = request.tried(basis.leaf_shapes) if request.shape is None else (request.shape,)
-    grows = [partial(_grown, basis, shape / one) for shape in shapes]
-    found = [Family(shape, grow(sample, wanted), grow) for shape, grow in zip(shapes, grows, strict=True)]
-    if request.n_units is not None and len(found[0].start) < wanted:
-        if len(request.bases) > 1:
-            return []  # another basis has as many units as are asked for
-        _warn_of_fewer(wanted, len(found[0].start), "leaves that trees found")
-    return found
-
-
-def _grown(basis: Basis, sharpness: FloatArray, rows: Sample, n_units: int) -> Expansion:
-    """Units at leaves of trees on the targets of these rows."""
-    left = rows.rows.T - np.average(rows.rows.T, axis=0, weights=rows.rows.s)
-    middle = np.median(rows.rows.X, axis=0)
-    sides = leaves(rows, n_units, left)
-    return Expansion.of(basis, basis.start_at_leaves(*sides, sharpness, middle))
 
 
 def _warn_of_fewer(wanted: int, there: int, what: str) -> None:

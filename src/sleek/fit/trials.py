@@ -1,6 +1,11 @@
-"""Candidates, each trained briefly and judged by rows that took no part in it.
+"""Candidates: ways from rows to a model, each tried on rows of the judge's splits.
 
-A candidate is a family (units at their start) and one strength κ, in steps of √10:
+A candidate begins where another one has ended, changes its units, and trains them on: units are added, taken
+out, or lose a feature. So what is done to the whole of the rows is done in every fold as well, by the fold's
+own rows alone, and a training is never repeated: `Trials` remembers what each candidate came to on the rows
+of each split.
+
+The regularisation strength κ of a candidate is a step of √10:
 
     C = 1/κ,    prior = κ/1000·Σs      (what the user has fixed stays fixed)
 """
@@ -10,268 +15,308 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from sleek._runtime.threads import Workers
-from sleek._runtime.types import FloatArray
 from sleek.bases.expansion import Expansion
-from sleek.closed_form.leave_one_out import LeaveOneOut, Trained
-from sleek.closed_form.penalty import Penalty
+from sleek.bases.linear import Linear
+from sleek.closed_form.leave_one_out import LeaveOneOut
+from sleek.closed_form.solve import Penalty
 from sleek.fit import policy
-from sleek.fit.folds import Fold, Split, left_out_residuals, mean_and_error, pooled, splits_of
+from sleek.fit.judge import Split, Verdict, mean_and_error, prefers
 from sleek.fit.plan import Request
-from sleek.fit.start import Family
 from sleek.outputs.base import Outputs
 from sleek.rows.sample import Sample
-from sleek.trainers.base import Problem, Reached, Training
+from sleek.trainers.base import Limit, Problem, Reached, Training, silent
 
 Report = Callable[[str], None]
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """A candidate, trained and judged."""
+class Draft(NamedTuple):
+    """A candidate on some rows: units at their start, which a prior pulls to, and as they were trained."""
 
-    family: Family
-    step: int  # κ = STRENGTH_STEP**step
-    penalty: Penalty
-    pull: float
-    n_rows: int
+    start: Expansion
     training: Training
-    losses: FloatArray  # (n,) of outputs for rows that took no part
-    errors: FloatArray  # (n,) of the same outputs
-    weights: FloatArray  # (n,)
-    copies: FloatArray  # (n,)
-    seconds: float
-    folds: tuple[Fold, ...] = ()  # that it was judged by, where its start had to be found anew in each
+    penalty: Penalty
 
-    @property
-    def loss(self) -> float:
-        """The weighted mean loss."""
-        return float(np.average(self.losses, weights=self.weights))
 
-    @property
-    def error(self) -> float:
-        """The weighted mean error: it can be compared between outputs of different losses."""
-        return float(np.average(self.errors, weights=self.weights))
+class Beginning(NamedTuple):
+    """Units at their start, and where training begins if it goes on from somewhere else."""
 
-    def gain_over(self, other: Trial) -> tuple[float, float]:
-        """By how much its loss is below another's on the same rows, and the standard error of that."""
-        return mean_and_error(other.losses - self.losses, self.weights, self.copies)
+    start: Expansion
+    begin: Reached | None = None
 
-    def within(self, errors: float, best: Trial) -> bool:
-        """Whether the mean difference to the best is below so many of its own standard errors."""
-        gain, error = self.gain_over(best)
-        return bool(-gain <= errors * error)
+
+Change = Callable[[Sample, Draft | None], Beginning]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A way from rows to a model.
+
+    Attributes
+    ----------
+    change : callable
+        Makes the beginning of a training from its rows and from what `before` came to on them.
+    step : int
+        The regularisation strength, κ = STRENGTH_STEP**step.
+    outputs : Outputs
+        What is learnt: ±1 or log-odds of classes, or numbers.
+    before : Candidate or None
+    shape : float
+        The sharpness that units start with, if they have one.
+    to_the_end : bool
+        Whether units are trained until that brings nothing more.
+    """
+
+    change: Change
+    step: int
+    outputs: Outputs
+    before: Candidate | None = None
+    shape: float = float("nan")
+    to_the_end: bool = False
+
+    def stronger(self, steps: int) -> Candidate:
+        """Trained on under another strength."""
+        return replace(self, change=continue_training, step=self.step + steps, before=self)
+
+
+def train_to_the_end(candidate: Candidate) -> Candidate:
+    """The same candidate, trained on until that brings nothing more."""
+    return replace(candidate, change=continue_training, before=candidate, to_the_end=True)
+
+
+def continue_training(rows: Sample, before: Draft | None) -> Beginning:
+    """Begin where the candidate before has ended."""
+    assert before is not None
+    return Beginning(before.start, before.training.reached)
 
 
 class Trials:
-    """Runs trials on one sample of the rows and remembers them all.
+    """Trains candidates on the rows of splits, judges them, and remembers both.
 
-    Without rows held out of the sample, candidates are judged by leave-one-out.
+    Parameters
+    ----------
+    splits : sequence of Split
+        Folds and, last, all rows; or samples that grow, all judged by the same held-out rows.
+    levels : sequence of sequences of int
+        Which splits judge in each round of a race: more folds, or a larger sample.
+    growing : bool
+        Whether splits are samples that contain each other: a training goes on from the smaller one.
     """
 
-    def __init__(self, sample: Sample, request: Request, report: Report, held: Sample | None = None) -> None:
-        self.sample, self.request, self.report, self.held = sample, request, report, held
-        self.weight = float(sample.rows.s.sum())
-        self.all: list[Trial] = []
+    def __init__(
+        self,
+        splits: Sequence[Split],
+        levels: Sequence[Sequence[int]],
+        growing: bool,
+        request: Request,
+        report: Report,
+    ) -> None:
+        self.splits, self.levels, self.growing = splits, levels, growing
+        self.request, self.report = request, report
+        self._drafts: dict[tuple[Candidate, int], Draft] = {}
+        self._verdicts: dict[tuple[Candidate, int], Verdict] = {}
+        self._seconds: dict[Candidate, float] = {}
+        self.constant: Candidate | None = None  # the model that knows nothing, once it was tried
 
-    def with_outputs(self, outputs: Outputs) -> Trials:
-        """Trials on the same rows with another loss, none run yet."""
-        held = None if self.held is None else self.held.with_outputs(outputs)
-        return Trials(self.sample.with_outputs(outputs), self.request, self.report, held)
+    # -- rows
 
-    def run(
-        self, family: Family, step: int, begin: Reached | None = None, folds: Sequence[Fold] = ()
-    ) -> Trial:
-        """One trial; its folds go on from where others have got to, if these are given."""
-        return self._remember(self._run(self.sample, family, step, begin, folds))
+    @property
+    def last(self) -> int:
+        """The last round."""
+        return len(self.levels) - 1
 
-    def side_by_side(self, runs: Sequence[tuple[Family, int, Reached | None]]) -> list[Trial]:
-        """Trials on a thread each: better than threads over the few blocks of a sample."""
-        alone = replace(self.sample, workers=Workers(1))
-        spread = self.sample.workers.spread(lambda run: self._run(alone, *run), runs)
-        return [self._remember(trial) for trial in spread]
+    @property
+    def main(self) -> int:
+        """The split whose training is the model: all rows, or the largest sample."""
+        return len(self.splits) - 1
 
-    def slow(self, family: Family) -> bool:
-        """Whether judging a family takes more than a formula: rows held out, or folds begun anew."""
-        return self.held is not None or family.regrow is not None
+    def rows(self, at: int, outputs: Outputs) -> Sample:
+        """The rows of a split to learn from."""
+        return self.splits[at].rest.with_outputs(outputs)
 
-    def penalty(self, step: int) -> Penalty:
+    def penalty(self, step: int, rows: Sample) -> Penalty:
         """The penalties at a strength."""
         strength, C, pull = policy.STRENGTH_STEP**step, self.request.C, self.request.pull
+        weight = float(rows.rows.s.sum())
         if pull is None:
-            prior = policy.PULL_PER_STRENGTH * strength * min(self.weight, policy.FULL_PRIOR_WEIGHT)
+            prior = policy.PULL_PER_STRENGTH * strength * min(weight, policy.FULL_PRIOR_WEIGHT)
         else:
-            prior = pull * self.weight
+            prior = pull * weight
         return Penalty(1.0 / strength if C is None else C, prior)
 
-    def draft(
-        self, sample: Sample, family: Family, penalty: Penalty, begin: Reached | None = None
-    ) -> Training:
-        """Training that is long enough to compare settings; shorter still if it goes on in a race."""
-        if not sample.outputs.loss.quadratic:
-            max_iter: int | None = refining_iterations(self.request, begin)
+    # -- training
+
+    def draft(self, candidate: Candidate, at: int) -> Draft:
+        """What a candidate comes to on the rows of a split."""
+        if (candidate, at) not in self._drafts:
+            self._drafts[candidate, at] = self._train(candidate, at)
+        return self._drafts[candidate, at]
+
+    def _train(self, candidate: Candidate, at: int, workers: Workers | None = None) -> Draft:
+        smaller = self._drafts.get((candidate, at - 1)) if self.growing else None
+        before = None
+        if smaller is None and candidate.before is not None:
+            before = self.draft(candidate.before, at)
+        clock = time.perf_counter()
+        rows = self.rows(at, candidate.outputs)
+        if workers is not None:
+            rows = replace(rows, workers=workers)
+        if smaller is not None:
+            start, begin = Beginning(smaller.start, smaller.training.reached)
         else:
-            max_iter = draft_iterations(self.request, family.start)
-            if max_iter is not None and begin is not None and self.held is not None:
-                max_iter = policy.GOING_ON
-        return self.request.trainer.train(Problem(sample, family.start, penalty, begin, max_iter))
+            start, begin = candidate.change(rows, before)
+        request, penalty = self.request, self.penalty(candidate.step, rows)
+        limit = Limit(draft_iterations(request, start, begin), joint_iterations(request, begin))
+        slack = 1.0
+        if candidate.to_the_end:
+            limit = Limit(None, request.effort.refining if at == self.main else 2 * request.effort.refining)
+            slack = 1.0 if at == self.main and request.fixes_everything else policy.STAGE_SLACK
+        report = silent if self.splits[at].out is not None else self.report  # of the model itself
+        training = request.trainer.train(Problem(rows, start, penalty, begin, limit, slack, report))
+        self._seconds[candidate] = self._seconds.get(candidate, 0.0) + time.perf_counter() - clock
+        return Draft(start, training, penalty)
+
+    def prepare(self, candidates: Sequence[Candidate], level: int) -> None:
+        """Train candidates for a round, on a thread each: better than threads over the blocks of a sample."""
+        at = self.levels[level][-1]
+        todo = [c for c in candidates if (c, at) not in self._drafts]
+        workers = self.splits[at].rest.workers
+        if self.growing and len(todo) > 1:
+            drafts = workers.map_list(lambda c: self._train(c, at, Workers(1)), todo)
+            self._drafts.update({(c, at): draft for c, draft in zip(todo, drafts, strict=True)})
+
+    # -- judging
 
     @cached_property
-    def splits(self) -> list[Split]:
-        """The rows of folds."""
-        return splits_of(self.sample)
+    def sure_errors(self) -> float:
+        """How many standard errors another rung must gain: more where few rows, or few of a class, speak."""
+        rows = self.splits[self.main].rest
+        counts = np.bincount(rows.outputs.strata(rows.rows.T), rows.rows.copies)
+        rare = counts.sum() - counts.max() if len(counts) > 1 else counts.sum()
+        return policy.SURE_ERRORS * (1.0 + policy.FEW_OBSERVATIONS / max(1.0, float(rare)))
 
-    def folds(self, family: Family) -> list[Fold]:
-        """What a family begins with in every fold."""
-        return [Fold(family.start_for(split.rest)) for split in self.splits]
+    def prefers(self, new: Candidate, simpler: Candidate) -> bool:
+        """Whether a candidate is worth more than a simpler one.
 
-    def fold(self, split: Split, fold: Fold, penalty: Penalty) -> Fold:
-        """A fold trained under a penalty, as it is if it was."""
-        if fold.training is not None and fold.penalty == penalty:
-            return fold
-        begin = None if fold.training is None else fold.training.reached
-        max_iter = fold_iterations(self.request, split.rest, fold.start, begin)
-        problem = Problem(split.rest, fold.start, penalty, begin, max_iter)
-        return Fold(fold.start, penalty, self.request.trainer.train(problem))
+        Another rung must be surer of it than more of the same. The share is one of the loss, or of what the
+        simpler one takes off that of a constant, if that is less: of a rare class no model explains much. A
+        further linear feature is one number more, and any gain is worth it.
+        """
+        if self._rung(new) == self._rung(simpler) == 0 and simpler is not self.constant:
+            return self.judge(new).loss < self.judge(simpler).loss
+        errors = self.sure_errors if self._rung(new) > self._rung(simpler) else policy.SURE_ERRORS
+        old, share = self.judge(simpler), policy.SURE_SHARE
+        if self.constant is not None and new.outputs is self.constant.outputs and old.loss > 0:
+            share *= min(1.0, max(0.0, self.judge(self.constant).loss / old.loss - 1.0))
+        return prefers(self.judge(new), old, errors, share)
 
-    def _run(
-        self,
-        sample: Sample,
-        family: Family,
-        step: int,
-        begin: Reached | None = None,
-        folds: Sequence[Fold] = (),
-    ) -> Trial:
-        clock = time.perf_counter()
-        penalty = self.penalty(step)
-        training = self.draft(sample, family, penalty, begin)
-        models: list[Fold] = []
-        if self.held is not None:
-            judged = held_out(self.held, training)
-        elif family.regrow is None:
-            trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
-            judged = left_out_residuals(sample, trained, partial(refit, self.request, family, penalty))
-        else:
-            begun = zip(self.splits, folds or self.folds(family), strict=True)
-            models = [self.fold(split, fold, penalty) for split, fold in begun]
-            judged = pooled(sample, self.splits, [fold.training for fold in models if fold.training])
-        return Trial(
-            family=family,
-            step=step,
-            penalty=penalty,
-            pull=penalty.prior / self.weight if self.request.fits_units else np.nan,
-            n_rows=sample.n_rows,
-            training=training,
-            losses=sample.outputs.losses(judged.T, judged.outputs),
-            errors=sample.outputs.row_errors(judged.T, judged.outputs),
-            weights=judged.s,
-            copies=judged.copies,
-            seconds=time.perf_counter() - clock,
-            folds=tuple(models),
-        )
+    def judge(self, candidate: Candidate, level: int = -1) -> Verdict:
+        """The verdict of a round on a candidate."""
+        level %= len(self.levels)
+        if (candidate, level) not in self._verdicts:
+            self.remember(candidate, Verdict.of(candidate.outputs, self.residuals(candidate, level)), level)
+        return self._verdicts[candidate, level]
 
-    def _remember(self, trial: Trial) -> Trial:
-        self.all.append(trial)
+    def residuals(self, candidate: Candidate, level: int = -1) -> list[LeaveOneOut]:
+        """Residuals of the judging rows of a round, split by split."""
+        return [self.splits[at].residuals(self.draft(candidate, at).training) for at in self.levels[level]]
+
+    def remember(self, candidate: Candidate, verdict: Verdict, level: int = -1) -> None:
+        """Keep a verdict, and report it."""
+        self._verdicts[candidate, level % len(self.levels)] = verdict
+        draft = self.draft(candidate, self.levels[level][0])
         self.report(
-            f"tried {trial.family.start} on {trial.n_rows} rows, "
-            f"shape {trial.family.shape:.3g}, C {trial.penalty.C:.3g}, pull {trial.pull:.3g}: "
-            f"loss {trial.loss:.5f}"
+            f"tried {draft.training.expansion} on {self.n_rows(level)} rows, C {draft.penalty.C:.3g}: "
+            f"loss {verdict.loss:.5f}"
         )
-        return trial
+
+    def n_rows(self, level: int = -1) -> int:
+        """How many rows learn in a round."""
+        return self.splits[self.levels[level][-1]].rest.n_rows
+
+    def _rung(self, candidate: Candidate) -> int:
+        """0 for a linear model, 1 for curves, 2 with units."""
+        start = self.draft(candidate, self.levels[-1][0]).start
+        return 2 if start.n_learnt else int(any(part.basis.name != Linear.name for part in start.parts))
+
+    def basis(self, candidate: Candidate) -> str:
+        """The name of the basis of its units that are learnt, "" if there are none."""
+        start = self.draft(candidate, self.levels[-1][0]).start
+        return next((part.basis.name for part in start.parts if part.basis.learns), "")
+
+    def numbers(self, candidate: Candidate) -> int:
+        """How many numbers a person has to read of the model of the first split that judges."""
+        return count_numbers(self.draft(candidate, self.levels[-1][0]).training)
+
+    # -- for users
+
+    def table(self, chosen: Candidate) -> dict[str, list[object]]:
+        """Every trial as columns, in the order in which they were judged."""
+        trials = list(self._verdicts)
+        drafts = [self._shown(c, level) for c, level in trials]
+        return {
+            "basis": [draft.start.name for draft in drafts],
+            "shape": [c.shape for c, _ in trials],
+            "n_units": [draft.start.n_learnt for draft in drafts],
+            "n_numbers": [count_numbers(draft.training) for draft in drafts],
+            "C": [draft.penalty.C for draft in drafts],
+            "pull": [self._pull(c, level) for c, level in trials],
+            "n_rows": [self.n_rows(level) for _, level in trials],
+            "loss": [verdict.loss for verdict in self._verdicts.values()],
+            "seconds": [self._seconds.get(c, 0.0) for c, _ in trials],
+            "chosen": [c is chosen and level == self.last for c, level in trials],
+        }
+
+    def _shown(self, candidate: Candidate, level: int = -1) -> Draft:
+        """The model itself, if it was trained, or that of the first split that judges."""
+        whole = self._drafts.get((candidate, self.main))
+        return self.draft(candidate, self.levels[level][0]) if whole is None else whole
+
+    def _pull(self, candidate: Candidate, level: int) -> float:
+        """The prior for each row."""
+        at = self.levels[level][0]
+        prior = self.draft(candidate, at).penalty.prior
+        return prior / float(self.splits[at].rest.rows.s.sum()) if self.request.fits_units else float("nan")
+
+    def path(self, candidates: Sequence[Candidate], chosen: Candidate) -> dict[str, list[object]]:
+        """Candidates as columns, fewest numbers first: what more numbers bring."""
+        drafts = [self._shown(c) for c in candidates]
+        verdicts = [self.judge(c) for c in candidates]
+        errors = [mean_and_error(v.errors, v.weights, v.copies) for v in verdicts]
+        return {
+            "n_numbers": [count_numbers(draft.training) for draft in drafts],
+            "n_units": [draft.start.n_learnt for draft in drafts],
+            "n_linear": [len(draft.start) - draft.start.n_learnt for draft in drafts],
+            "basis": [draft.start.name for draft in drafts],
+            "loss": [verdict.loss for verdict in verdicts],
+            "error": [mean for mean, _ in errors],
+            "error_std": [error for _, error in errors],
+            "chosen": [c is chosen for c in candidates],
+        }
 
 
-def draft_iterations(request: Request, start: Expansion) -> int | None:
+def count_numbers(training: Training) -> int:
+    """How many numbers a person has to read: those of the units, their weights, and constants."""
+    theta, b = training.solution
+    return int(training.expansion.count_numbers().sum()) + theta.size + b.size
+
+
+def draft_iterations(request: Request, start: Expansion, begin: Reached | None) -> int | None:
     """Iterations that are enough to compare settings; None where a trainer is not to be stopped."""
     if not request.fits_units:
         return None
+    if begin is not None:
+        return policy.GOING_ON
     most = max(part.basis.draft_iterations for part in start.parts)
     return max(1, round(request.effort.draft * most))
 
 
-def refining_iterations(request: Request, begin: Reached | None) -> int:
+def joint_iterations(request: Request, begin: Reached | None) -> int:
     """Iterations of units, theta and b together: fewer if all of them have been there before."""
     anew = begin is None or begin.solution is None
     return request.effort.refining if anew else request.effort.refining // 2
-
-
-def fold_iterations(
-    request: Request, rows: Sample, start: Expansion, begin: Reached | None = None
-) -> int | None:
-    """Those of a fold's model, from its start or from where another has got to."""
-    if not rows.outputs.loss.quadratic:
-        return request.effort.refining * 2 if begin is None else request.effort.refining // 2
-    most = draft_iterations(request, start)
-    return most if most is None or begin is None else min(most, policy.GOING_ON)
-
-
-def refit(request: Request, family: Family, penalty: Penalty, fold: Sample) -> Training:
-    """A draft on some of the rows, begun without a look at the others."""
-    start = family.start_for(fold)
-    max_iter = fold_iterations(request, fold, start)
-    return request.trainer.train(Problem(fold, start, penalty, max_iter=max_iter))
-
-
-def held_out(held: Sample, training: Training) -> LeaveOneOut:
-    """Residuals of rows that were held out of the training."""
-    rows, (theta, b) = held.rows, training.solution
-    return LeaveOneOut(rows.T, rows.T - training.expansion.features(rows.X) @ theta - b, rows.s, rows.copies)
-
-
-def held_out_losses(held: Sample, training: Training) -> FloatArray:
-    """The loss of each row that was held out of the training."""
-    judged = held_out(held, training)
-    return held.outputs.losses(judged.T, judged.outputs)
-
-
-def best_of_each(trials: Sequence[Trial]) -> list[Trial]:
-    """The trial of least loss for every combination of bases."""
-    best: dict[str, Trial] = {}
-    for trial in trials:
-        name = trial.family.name
-        if name not in best or trial.loss < best[name].loss:
-            best[name] = trial
-    return list(best.values())
-
-
-def table(trials: Sequence[Trial], chosen: Trial) -> dict[str, list[object]]:
-    """Trials as columns, in the order in which they were tried."""
-    return {
-        "basis": [trial.family.name for trial in trials],
-        "shape": [trial.family.shape for trial in trials],
-        "n_units": [trial.family.start.n_learnt for trial in trials],
-        "C": [trial.penalty.C for trial in trials],
-        "pull": [trial.pull for trial in trials],
-        "n_rows": [trial.n_rows for trial in trials],
-        "loss": [trial.loss for trial in trials],
-        "seconds": [trial.seconds for trial in trials],
-        "chosen": [trial is chosen for trial in trials],
-    }
-
-
-def path(trials: Sequence[Trial], chosen: Trial) -> dict[str, list[object]]:
-    """The best trial of every size, as columns, smallest first: what more units bring.
-
-    Trials of one sample and one loss, so that they can be compared. Equal sizes with and without a linear
-    part are two.
-    """
-    best: dict[tuple[int, int], Trial] = {}
-    for trial in trials:
-        start = trial.family.start
-        size = (start.n_learnt, len(start) - start.n_learnt)
-        if size not in best or trial is chosen or (trial.loss < best[size].loss and best[size] is not chosen):
-            best[size] = trial
-    sizes = sorted(best)
-    errors = [mean_and_error(best[s].errors, best[s].weights, best[s].copies) for s in sizes]
-    return {
-        "n_units": [units for units, _ in sizes],
-        "n_linear": [features for _, features in sizes],
-        "basis": [best[size].family.name for size in sizes],
-        "loss": [best[size].loss for size in sizes],
-        "error": [mean for mean, _ in errors],
-        "error_std": [error for _, error in errors],
-        "chosen": [best[size] is chosen for size in sizes],
-    }

@@ -10,15 +10,29 @@ from typing import Any
 from sleek._runtime.interrupts import interruptible
 from sleek._runtime.types import AnyArray
 from sleek.kernels import reference
+from sleek.kernels.reference import output_gradient, projection_vjp
 
-# Numbers n·m·d from which compiled absolute distances are worth their import: NumPy takes about a millisecond
-# for them, and training comes back hundreds of times.
+__all__ = [
+    "BOXES_COMPILED_FROM",
+    "LARGE_BLOCK",
+    "absolute_distance",
+    "absolute_distance_vjp",
+    "box_distance",
+    "box_distance_vjp",
+    "centred_products",
+    "column_moments",
+    "output_gradient",
+    "projection",
+    "projection_vjp",
+    "squared_distance",
+    "squared_distance_vjp",
+]
+
+# Numbers n·m·d from which compiled distances are worth their import, which takes 0.4 s with the first calls:
+# training comes back hundreds of times. NumPy takes 0.1 to 1 ms for so many, and ten times as long for boxes.
 COMPILED_FROM = 2**18
-# Numbers from which distances to boxes are: there NumPy takes 30 times as long, about a millisecond, and
-# training comes back a thousand times, where the import and the first calls take 0.7 s.
 BOXES_COMPILED_FROM = 2**16
-# Rows from which matrix products are: with fewer there is nothing to do side by side. `sources.block_rows`
-# cuts large data into blocks of this size.
+# Rows from which sums over rows are: `sources.block_rows` cuts large data into blocks of this size.
 LARGE_BLOCK = 4096
 
 
@@ -35,15 +49,13 @@ def _for_loops(X: AnyArray, centers: AnyArray) -> Any:
 
 
 def _for_boxes(X: AnyArray, lows: AnyArray) -> Any:
-    if X.size * len(lows) < BOXES_COMPILED_FROM:
-        return reference
-    from sleek.kernels import boxes_compiled
-
-    return boxes_compiled
+    return _implementation(X.size * len(lows) >= BOXES_COMPILED_FROM)
 
 
-def _for_products(X: AnyArray) -> Any:
-    return _implementation(len(X) >= LARGE_BLOCK)
+def _for_sums(A: AnyArray) -> Any:
+    """Where values of units are turned, and many, they come from compiled loops: the import is paid for."""
+    many = A.size * A.shape[1] >= COMPILED_FROM and reference.is_turned(A)
+    return _implementation(len(A) >= LARGE_BLOCK or many)
 
 
 @interruptible
@@ -55,10 +67,10 @@ def absolute_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyAr
 
 @interruptible
 def absolute_distance_vjp(
-    X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray
+    X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray, on: AnyArray | None = None
 ) -> tuple[AnyArray, AnyArray]:
     """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j of absolute distances."""
-    d_centers, d_shapes = _for_loops(X, centers).absolute_distance_vjp(X, centers, shapes, dZ)
+    d_centers, d_shapes = _for_loops(X, centers).absolute_distance_vjp(X, centers, shapes, dZ, on)
     return d_centers, d_shapes
 
 
@@ -71,59 +83,53 @@ def box_distance(X: AnyArray, lows: AnyArray, highs: AnyArray, below: AnyArray, 
 
 @interruptible
 def box_distance_vjp(
-    X: AnyArray, lows: AnyArray, highs: AnyArray, below: AnyArray, above: AnyArray, dZ: AnyArray
+    X: AnyArray,
+    lows: AnyArray,
+    highs: AnyArray,
+    below: AnyArray,
+    above: AnyArray,
+    dZ: AnyArray,
+    on: AnyArray | None = None,
 ) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
     """Σ_n dZ_nj ∂Z_nj/∂λ_j of distances to boxes for λ = lows, highs, below and above."""
-    d_lows, d_highs, d_below, d_above = _for_boxes(X, lows).box_distance_vjp(X, lows, highs, below, above, dZ)
+    vjp = _for_boxes(X, lows).box_distance_vjp
+    d_lows, d_highs, d_below, d_above = vjp(X, lows, highs, below, above, dZ, on)
     return d_lows, d_highs, d_below, d_above
 
 
 @interruptible
 def squared_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArray:
     """Z_nj = Σ_i shapes_ji (x_ni - c_ji)²."""
-    Z: AnyArray = _for_products(X).squared_distance(X, centers, shapes)
+    Z: AnyArray = _for_loops(X, centers).squared_distance(X, centers, shapes)
     return Z
 
 
 @interruptible
 def squared_distance_vjp(
-    X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray
+    X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray, on: AnyArray | None = None
 ) -> tuple[AnyArray, AnyArray]:
     """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j of squared distances."""
-    d_centers, d_shapes = _for_products(X).squared_distance_vjp(X, centers, shapes, dZ)
+    d_centers, d_shapes = _for_loops(X, centers).squared_distance_vjp(X, centers, shapes, dZ, on)
     return d_centers, d_shapes
 
 
 @interruptible
 def projection(X: AnyArray, slopes: AnyArray, offsets: AnyArray) -> AnyArray:
     """Z_nj = Σ_i slopes_ji x_ni + offsets_j."""
-    Z: AnyArray = _for_products(X).projection(X, slopes, offsets)
+    many = len(X) >= LARGE_BLOCK and not reference.is_turned(X)
+    Z: AnyArray = _implementation(many).projection(X, slopes, offsets)
     return Z
 
 
 @interruptible
-def projection_vjp(X: AnyArray, dZ: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Σ_n dZ_nj ∂Z_nj/∂slopes_j and Σ_n dZ_nj."""
-    d_slopes, d_offsets = _for_products(X).projection_vjp(X, dZ)
-    return d_slopes, d_offsets
-
-
-@interruptible
-def centred_products(A: AnyArray, B: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray]:
-    """Σs, the weighted mean of the rows of [A, B], and Σ s·(row - mean)(row - mean)ᵀ."""
-    weight, mean, products = _for_products(A).centred_products(A, B, s)
-    return weight, mean, products
-
-
-@interruptible
-def output_gradient(Phi: AnyArray, T: AnyArray, s: AnyArray, theta: AnyArray, b: AnyArray) -> AnyArray:
-    """dΦ = -s·(t - Φθ - b)·θᵀ, the derivative of ½ Σ s r² by every unit value."""
-    dPhi: AnyArray = _for_products(Phi).output_gradient(Phi, T, s, theta, b)
-    return dPhi
+def centred_products(A: AnyArray, B: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray, AnyArray]:
+    """Σs, the weighted mean of the rows [a, b], Σ s·(a - mean)([a, b] - mean)ᵀ and Σ s·(b - mean)²."""
+    weight, mean, products, squares = _for_sums(A).centred_products(A, B, s)
+    return weight, mean, products, squares
 
 
 @interruptible
 def column_moments(X: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray, AnyArray, AnyArray]:
     """Σs, and the weighted mean, Σ s·(x - mean)², least and largest value of every column."""
-    weight, mean, squares, low, high = _for_products(X).column_moments(X, s)
+    weight, mean, squares, low, high = _implementation(len(X) >= LARGE_BLOCK).column_moments(X, s)
     return weight, mean, squares, low, high

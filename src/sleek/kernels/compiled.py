@@ -1,13 +1,16 @@
 """The loops over rows, features and units, compiled, for large blocks of rows.
 
-Names, arguments and results are those of `reference.py`, for float64 and float32. All of them work on tiles
-of rows that stay in a core's cache, and none holds Python's lock: a few calls for each block, long enough for
-threads to run side by side, where NumPy would take and leave the lock dozens of times.
+Names, arguments and results are those of `reference.py`, for float64 and float32. None of the loops holds
+Python's lock: a few calls for each block, long enough for threads to run side by side.
 
-Absolute distances are loops: a tile is turned so that the innermost loop runs over consecutive rows of one
-feature and becomes vector instructions, two units at a time share what is loaded, and padding with zeros
-takes the place of remainder loops (a padded feature or unit has shape 0, a padded row weight 0). Squared
-distances, projections and moments are matrix products, done by BLAS tile by tile.
+Arrays are turned: the numbers of consecutive rows lie side by side, one feature or one unit after the other,
+so that the innermost loop becomes vector instructions. Rows in Fortran order are turned already, and whatever
+has a number for each row and unit comes back in that order. Of every unit only the features are visited that
+it looks at: with shapes, or sides, of sharpness 0 it does not. Rows are filled up with zeros to a multiple of
+`LANES`, in place of remainder loops, and taken in stretches that stay in a core's cache.
+
+The functions are plain loops. What slices, tuples and array expressions save in lines they cost in seconds of
+the compiler, for which every new machine waits once.
 """
 
 from collections.abc import Callable
@@ -18,12 +21,12 @@ import numpy as np
 
 from sleek._runtime.types import AnyArray
 from sleek.kernels import reference
-from sleek.kernels.reference import FAR, far_distance, far_distance_vjp, midst_of
 
-TILE_ROWS = 128  # of absolute distances
-TILE_FEATURES = 32
-LOOPED_OUTPUTS = 8  # of more, matrix products of whole blocks are faster: 18 in 0.4 of the time
-GEMM_ROWS = 512  # of a matrix product: with 30 units and 28 features 0.4 MB, half a core's second-level cache
+LANES = 64
+STRETCH = 2**16  # numbers of all features of a stretch of rows: half of a core's second-level cache
+STRETCH_BYTES = 2**12  # of a feature's rows, at most: a few features stay in the first-level cache
+TURNED_ROWS = 256  # turned at a time: they stay in the first-level cache, and take 0.7 of the time
+PRODUCT_ROWS = 512  # of a stretch of products: with 40 units 160 KB
 
 
 def _jit(function: Callable[..., Any]) -> Any:
@@ -44,195 +47,407 @@ def absolute_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyAr
     >>> absolute_distance(np.array([[1.0, 2.0]]), np.array([[0.0, 0.0]]), np.array([[1.0, 0.5]]))
     array([[2.]])
     """
-    Z: AnyArray = _absolute_distance(*_alike(X, centers, shapes))
-    return Z
+    return _distance(_absolute_distance, X, centers, shapes, n_places=X.shape[1] + 2)
 
 
 def absolute_distance_vjp(
-    X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray
+    X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray, on: AnyArray | None = None
 ) -> tuple[AnyArray, AnyArray]:
     """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j, each (m, d), summed over tiles in float64."""
-    signs, distances = _absolute_distance_vjp(*_alike(X, centers, dZ))
+    signs, distances = _weigh(_absolute_sums, X, dZ, on, centers, n_sums=2)
     return -shapes * signs, distances
 
 
 def squared_distance(X: AnyArray, centers: AnyArray, shapes: AnyArray) -> AnyArray:
-    """Z_nj = Σ_i shapes_ji (x_ni - c_ji)² = E·[shapes, -2·shapes·c, Σ shapes·c²]ᵀ with E = [x², x, 1].
+    """Z_nj = Σ_i shapes_ji (x_ni - c_ji)², in O(n·m·d) time and O(n·m) memory.
 
-    x and c are taken about the midst of the centres: features far from zero would cancel digits.
+    As it stands: expanded squares, with which it would be a matrix product, take twice as long and cancel.
 
     >>> squared_distance(np.array([[1.0, 2.0]]), np.array([[0.0, 0.0]]), np.array([[1.0, 0.5]]))
     array([[3.]])
     """
-    origin = midst_of(centers, shapes)
-    c = centers - origin
-    weighted = shapes * c
-    constant = np.einsum("md,md->m", weighted, c)
-    W = np.concatenate([shapes.T, -2.0 * weighted.T, constant[None]])  # (2d + 1, m)
-    Z: AnyArray = _squared_distance(*_alike(X, origin, W))
-    far = constant > FAR
-    if far.any():
-        Z[:, far] = far_distance(X, centers[far], shapes[far])
-    return Z
+    return _distance(_squared_distance, X, centers, shapes, n_places=X.shape[1] + 2)
 
 
 def squared_distance_vjp(
-    X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray
+    X: AnyArray, centers: AnyArray, shapes: AnyArray, dZ: AnyArray, on: AnyArray | None = None
 ) -> tuple[AnyArray, AnyArray]:
-    """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j, each (m, d), both from dZᵀE."""
-    d = X.shape[1]
-    origin = midst_of(centers, shapes)
-    c = centers - origin
-    W = _squared_distance_vjp(*_alike(X, origin, dZ))
-    w2, w1, w0 = W[:, :d], W[:, d:-1], W[:, -1:]
-    d_centers, d_shapes = -2.0 * shapes * (w1 - c * w0), w2 - 2.0 * c * w1 + c * c * w0
-    far = np.einsum("md,md,md->m", shapes, c, c) > FAR
-    if far.any():
-        d_centers[far], d_shapes[far] = far_distance_vjp(X, centers[far], shapes[far], dZ[:, far])
-    return d_centers, d_shapes
+    """Σ_n dZ_nj ∂Z_nj/∂c_j and Σ_n dZ_nj ∂Z_nj/∂shapes_j, each (m, d), summed over tiles in float64."""
+    differences, squares = _weigh(_squared_sums, X, dZ, on, centers, n_sums=2)
+    return -2.0 * shapes * differences, squares
+
+
+def box_distance(X: AnyArray, lows: AnyArray, highs: AnyArray, below: AnyArray, above: AnyArray) -> AnyArray:
+    """Z_nj = Σ_i above_ji (x_ni - high_ji)₊ + below_ji (low_ji - x_ni)₊, in O(n·m·d) time and O(n·m) memory.
+
+    >>> lows, highs, below, above = np.array([[[0.0, 5.0]], [[0.5, 5.0]], [[9.0, 1.0]], [[4.0, 9.0]]])
+    >>> box_distance(np.array([[1.0, 2.0]]), lows, highs, below, above)
+    array([[5.]])
+    """
+    sides, sharpness = (
+        np.stack(pair, axis=2).reshape(len(lows), -1) for pair in ((lows, highs), (below, above))
+    )
+    return _distance(_box_distance, X, sides, sharpness, n_places=2 * X.shape[1] + 4)
+
+
+def box_distance_vjp(
+    X: AnyArray,
+    lows: AnyArray,
+    highs: AnyArray,
+    below: AnyArray,
+    above: AnyArray,
+    dZ: AnyArray,
+    on: AnyArray | None = None,
+) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
+    """Σ_n dZ_nj ∂Z_nj/∂λ_j for λ = lows, highs, below and above, each (m, d), summed over tiles in float64.
+
+    Sides of sharpness 0 are visited too: they have a derivative by their sharpness.
+    """
+    w_under, w_over, d_below, d_above = _weigh(_box_sums, X, dZ, on, lows, highs, n_sums=4)
+    return below * w_under, -above * w_over, d_below, d_above
 
 
 def projection(X: AnyArray, slopes: AnyArray, offsets: AnyArray) -> AnyArray:
-    """Z_nj = Σ_i slopes_ji x_ni + offsets_j.
+    """Z_nj = Σ_i slopes_ji x_ni + offsets_j, of rows that are not turned, in C order.
+
+    A stretch of rows at a time, whose offsets are added while it is in the cache.
 
     >>> projection(np.array([[1.0, 2.0]]), np.array([[1.0, 0.5]]), np.array([3.0]))
     array([[5.]])
     """
-    Z: AnyArray = _projection(*_alike(X, slopes.T, offsets))
+    Z = np.empty((len(X), len(offsets)), X.dtype)
+    _projection(*(np.ascontiguousarray(array, dtype=X.dtype) for array in (X, slopes.T, offsets)), Z)
     return Z
 
 
-def projection_vjp(X: AnyArray, dZ: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Σ_n dZ_nj ∂Z_nj/∂slopes_j (m, d) and Σ_n dZ_nj (m,)."""
-    d_slopes, d_offsets = _projection_vjp(*_alike(X, dZ))
-    return d_slopes, d_offsets
+def centred_products(A: AnyArray, B: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray, AnyArray]:
+    """Σs, the weighted mean of the rows [a, b], Σ s·(a - mean)([a, b] - mean)ᵀ and Σ s·(b - mean)².
 
-
-def centred_products(A: AnyArray, B: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray]:
-    """Σs, the weighted mean of the rows of [A, B], and Σ s·(row - mean)(row - mean)ᵀ."""
-    weight, mean, products = _centred_products(*_alike(A, B, s))
-    return weight, mean, products
-
-
-def output_gradient(Phi: AnyArray, T: AnyArray, s: AnyArray, theta: AnyArray, b: AnyArray) -> AnyArray:
-    """dΦ = -s·(t - Φθ - b)·θᵀ, the derivative of ½ Σ s r² by every unit value.
-
-    >>> output_gradient(np.ones((1, 1)), np.ones((1, 1)), np.ones(1), np.full((1, 1), 3.0), np.zeros(1))
-    array([[6.]])
+    In float64, whatever the precision of a. Sixteen products at a time, of which vector registers hold the
+    sums: half the time of BLAS, which is made for larger matrices.
     """
-    if len(b) > LOOPED_OUTPUTS:
-        return reference.output_gradient(*_alike(Phi, T, s, theta, b))
-    dPhi: AnyArray = _output_gradient(*_alike(Phi, T, s, theta, b))
-    return dPhi
+    m, k = A.shape[1], B.shape[1]
+    if k > m:  # products of b with b, which nobody needs, would take most of the time
+        return reference.centred_products(A, B, s)
+    size, mean, weights = _up(m + k, 4), np.empty(m + k), np.ascontiguousarray(s)
+    products, V = np.zeros((size, size)), np.zeros((size, PRODUCT_ROWS))
+    rows = turned(A, np.float64), turned(B, np.float64)
+    weight = _centred_products(*rows, weights, np.sqrt(weights), mean, V, products)
+    both = products[: m + k, : m + k]
+    return weight, mean, both[:m], both.diagonal()[m:].copy()
 
 
 def column_moments(X: AnyArray, s: AnyArray) -> tuple[float, AnyArray, AnyArray, AnyArray, AnyArray]:
     """Σs, and the weighted mean, Σ s·(x - mean)², least and largest value of every column."""
-    weight, mean, squares, low, high = _column_moments(*_alike(X, s))
+    rows = np.ascontiguousarray(X)
+    weight, mean, squares, low, high = _column_moments(rows, np.ascontiguousarray(s, dtype=rows.dtype))
     return weight, mean, squares, low, high
 
 
-def _alike(*arrays: AnyArray) -> tuple[AnyArray, ...]:
-    """The arrays in C order and of the first one's precision: a loop is compiled once for each precision."""
-    return tuple(np.ascontiguousarray(array, dtype=arrays[0].dtype) for array in arrays)
+def turned(array: AnyArray, dtype: Any = None) -> AnyArray:
+    """The transpose in C order: no copy of what is in Fortran order."""
+    return np.ascontiguousarray(array.T, dtype=dtype)
+
+
+def _up(size: int, step: int) -> int:
+    """The next multiple."""
+    return -(-size // step) * step
+
+
+def _filled(array: AnyArray, dtype: Any) -> AnyArray:
+    """The transpose in C order, its rows filled up with zeros."""
+    n, m = array.shape
+    if n % LANES == 0 and reference.is_turned(array):
+        return turned(array, dtype)
+    whole = np.empty((m, _up(n, LANES)), dtype)
+    for start in range(0, n, TURNED_ROWS):
+        whole[:, start : min(start + TURNED_ROWS, n)] = array[start : start + TURNED_ROWS].T
+    whole[:, n:] = 0
+    return whole
+
+
+def _stretch(X: AnyArray) -> int:
+    """How many rows to take at a time."""
+    rows = max(1, STRETCH // (X.shape[1] * LANES)) * LANES
+    return int(min(STRETCH_BYTES // X.itemsize, rows))
+
+
+def _distance(loop: Any, X: AnyArray, *units: AnyArray, n_places: int) -> AnyArray:
+    """Z (n, m), in Fortran order; `n_places` for each unit are to work in."""
+    rows, m = _filled(X, X.dtype), len(units[0])
+    Z, places = np.empty((m, rows.shape[1]), X.dtype), np.zeros((m, n_places), np.int64)
+    loop(rows, *(np.ascontiguousarray(array, dtype=X.dtype) for array in units), _stretch(X), places, Z)
+    return Z[:, : len(X)].T
+
+
+def _weigh(
+    loop: Any, X: AnyArray, dZ: AnyArray, on: AnyArray | None, *units: AnyArray, n_sums: int
+) -> AnyArray:
+    """Sums over rows (n_sums, m, d) with weights dZ, 0 for the features of units that are not on."""
+    sums = np.zeros((n_sums, *units[0].shape))
+    visited = np.ones(units[0].shape, bool) if on is None else np.ascontiguousarray(on)
+    alike = (np.ascontiguousarray(array, dtype=X.dtype) for array in units)
+    loop(_filled(X, X.dtype), _filled(dZ, X.dtype), visited, *alike, _stretch(X), sums)
+    return sums
 
 
 @_jit
-def _squared_distance(X, origin, W):  # type: ignore[no-untyped-def]
-    n, d = X.shape
-    m = W.shape[1]
-    Z = np.empty((n, m), X.dtype)
-    E = np.ones((GEMM_ROWS, 2 * d + 1), X.dtype)
-    for start in range(0, n, GEMM_ROWS):
-        rows, z = X[start : start + GEMM_ROWS], Z[start : start + GEMM_ROWS]
-        e = E[: len(rows)]
-        _expand(rows, origin, e)
-        np.dot(e, W, z)
-        for r in range(len(rows)):
-            for j in range(m):
-                z[r, j] = abs(z[r, j])  # rounding may turn a distance of 0, or one of huge terms, negative
-    return Z
-
-
-@_jit
-def _squared_distance_vjp(X, origin, dZ):  # type: ignore[no-untyped-def]
-    n, d = X.shape
-    m = dZ.shape[1]
-    total = np.zeros((m, 2 * d + 1))
-    part = np.empty((m, 2 * d + 1), X.dtype)
-    E = np.ones((GEMM_ROWS, 2 * d + 1), X.dtype)
-    for start in range(0, n, GEMM_ROWS):
-        rows, weights = X[start : start + GEMM_ROWS], dZ[start : start + GEMM_ROWS]
-        e = E[: len(rows)]
-        _expand(rows, origin, e)
-        np.dot(weights.T, e, part)
-        for j in range(m):
-            for i in range(2 * d + 1):
-                total[j, i] += part[j, i]
-    return total
-
-
-@_jit
-def _expand(rows, origin, e):  # type: ignore[no-untyped-def]
-    """[x², x] about the origin, into the first 2d columns of e."""
-    d = rows.shape[1]
-    for r in range(len(rows)):
+def _find_places(sharpness, places):  # type: ignore[no-untyped-def]
+    """Where each unit has a sharpness, and in the last column their number."""
+    m, d = sharpness.shape
+    for j in range(m):
+        count = 0
         for i in range(d):
-            x = rows[r, i] - origin[i]
-            e[r, i] = x * x
-            e[r, d + i] = x
+            if sharpness[j, i] != 0:
+                places[j, count] = i
+                count += 1
+        places[j, -1] = count
 
 
 @_jit
-def _projection(X, slopes, offsets):  # type: ignore[no-untyped-def]
-    n, m = len(X), len(offsets)
-    Z = np.empty((n, m), X.dtype)
-    for start in range(0, n, GEMM_ROWS):
-        z = Z[start : start + GEMM_ROWS]
-        np.dot(X[start : start + GEMM_ROWS], slopes, z)
-        for r in range(len(z)):
-            for j in range(m):
-                z[r, j] += offsets[j]
-    return Z
+def _absolute_distance(X, centers, shapes, step, places, Z):  # type: ignore[no-untyped-def]
+    n = X.shape[1]
+    zero = X.dtype.type(0)
+    _find_places(shapes, places)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        for j in range(len(Z)):
+            z = Z[j, start:stop]
+            for r in range(stop - start):
+                z[r] = 0
+            for k in range(0, places[j, -1], 2):
+                i0, i1 = places[j, k], places[j, k + 1]
+                x, y = X[i0, start:stop], X[i1, start:stop]
+                a, b, p, q = centers[j, i0], centers[j, i1], shapes[j, i0], shapes[j, i1]
+                if k + 1 == places[j, -1]:
+                    q = zero
+                for r in range(stop - start):
+                    z[r] += p * abs(x[r] - a) + q * abs(y[r] - b)
 
 
 @_jit
-def _projection_vjp(X, dZ):  # type: ignore[no-untyped-def]
-    n, d = X.shape
-    m = dZ.shape[1]
-    d_slopes, d_offsets = np.zeros((m, d)), np.zeros(m)
-    part = np.empty((m, d), X.dtype)
-    for start in range(0, n, GEMM_ROWS):
-        weights = dZ[start : start + GEMM_ROWS]
-        np.dot(weights.T, X[start : start + GEMM_ROWS], part)
-        for j in range(m):
+def _squared_distance(X, centers, shapes, step, places, Z):  # type: ignore[no-untyped-def]
+    n = X.shape[1]
+    zero = X.dtype.type(0)
+    _find_places(shapes, places)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        for j in range(len(Z)):
+            z = Z[j, start:stop]
+            for r in range(stop - start):
+                z[r] = 0
+            for k in range(0, places[j, -1], 2):
+                i0, i1 = places[j, k], places[j, k + 1]
+                x, y = X[i0, start:stop], X[i1, start:stop]
+                a, b, p, q = centers[j, i0], centers[j, i1], shapes[j, i0], shapes[j, i1]
+                if k + 1 == places[j, -1]:
+                    q = zero
+                for r in range(stop - start):
+                    u, v = x[r] - a, y[r] - b
+                    z[r] += p * u * u + q * v * v
+
+
+@_jit
+def _box_distance(X, sides, sharpness, step, places, Z):  # type: ignore[no-untyped-def]
+    """Sides, the lower and the upper one of each feature in turn, in fours, as w·(a·x - a·side)₊ with a = ±1.
+
+    Beyond the last one w is 0.
+    """
+    n = X.shape[1]
+    zero, one = X.dtype.type(0), X.dtype.type(1)
+    _find_places(sharpness, places)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        for j in range(len(Z)):
+            z, count = Z[j, start:stop], places[j, -1]
+            for r in range(stop - start):
+                z[r] = 0
+            for k in range(0, count, 4):
+                i0, i1, i2, i3 = places[j, k], places[j, k + 1], places[j, k + 2], places[j, k + 3]
+                x0, x1 = X[i0 // 2, start:stop], X[i1 // 2, start:stop]
+                x2, x3 = X[i2 // 2, start:stop], X[i3 // 2, start:stop]
+                a0, a1 = (one if i0 % 2 else -one), (one if i1 % 2 else -one)
+                a2, a3 = (one if i2 % 2 else -one), (one if i3 % 2 else -one)
+                c0, c1, c2, c3 = (
+                    -a0 * sides[j, i0],
+                    -a1 * sides[j, i1],
+                    -a2 * sides[j, i2],
+                    -a3 * sides[j, i3],
+                )
+                w0, w1 = sharpness[j, i0], (sharpness[j, i1] if k + 1 < count else zero)
+                w2 = sharpness[j, i2] if k + 2 < count else zero
+                w3 = sharpness[j, i3] if k + 3 < count else zero
+                for r in range(stop - start):
+                    u0, u1 = a0 * x0[r] + c0, a1 * x1[r] + c1
+                    u2, u3 = a2 * x2[r] + c2, a3 * x3[r] + c3
+                    first = w0 * (zero if zero > u0 else u0) + w1 * (zero if zero > u1 else u1)
+                    second = w2 * (zero if zero > u2 else u2) + w3 * (zero if zero > u3 else u3)
+                    z[r] += first + second
+
+
+@_jit
+def _absolute_sums(X, dZ, on, centers, step, sums):  # type: ignore[no-untyped-def]
+    """Σ_n dZ_nj times sign(x_ni - c_ji) and |x_ni - c_ji|."""
+    d, n = X.shape
+    zero = X.dtype.type(0)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        for j in range(len(dZ)):
+            g = dZ[j, start:stop]
             for i in range(d):
-                d_slopes[j, i] += part[j, i]
-        for r in range(len(weights)):
-            for j in range(m):
-                d_offsets[j] += weights[r, j]
-    return d_slopes, d_offsets
+                if not on[j, i]:
+                    continue
+                x, c = X[i, start:stop], centers[j, i]
+                signs = distances = zero
+                for r in range(stop - start):
+                    u = x[r] - c
+                    h = g[r] if u > 0 else (-g[r] if u < 0 else zero)
+                    signs += h
+                    distances += h * u
+                sums[0, j, i] += signs
+                sums[1, j, i] += distances
 
 
 @_jit
-def _output_gradient(Phi, T, s, theta, b):  # type: ignore[no-untyped-def]
-    n, m = Phi.shape
-    k = len(b)
-    dPhi = np.empty((n, m), Phi.dtype)
-    transposed = np.ascontiguousarray(theta.T)
+def _squared_sums(X, dZ, on, centers, step, sums):  # type: ignore[no-untyped-def]
+    """Σ_n dZ_nj times x_ni - c_ji and (x_ni - c_ji)²."""
+    d, n = X.shape
+    zero = X.dtype.type(0)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        for j in range(len(dZ)):
+            g = dZ[j, start:stop]
+            for i in range(d):
+                if not on[j, i]:
+                    continue
+                x, c = X[i, start:stop], centers[j, i]
+                differences = squares = zero
+                for r in range(stop - start):
+                    u = x[r] - c
+                    h = g[r] * u
+                    differences += h
+                    squares += h * u
+                sums[0, j, i] += differences
+                sums[1, j, i] += squares
+
+
+@_jit
+def _box_sums(X, dZ, on, lows, highs, step, sums):  # type: ignore[no-untyped-def]
+    """Σ_n dZ_nj times [x < low], [x > high], (low - x)₊ and (x - high)₊."""
+    d, n = X.shape
+    zero = X.dtype.type(0)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        for j in range(len(dZ)):
+            g = dZ[j, start:stop]
+            for i in range(d):
+                if not on[j, i]:
+                    continue
+                x, low, high = X[i, start:stop], lows[j, i], highs[j, i]
+                w_under = w_over = under = over = zero
+                for r in range(stop - start):
+                    u = low - x[r]
+                    w = g[r] if u > 0 else zero
+                    w_under += w
+                    under += w * u
+                    u = x[r] - high
+                    w = g[r] if u > 0 else zero
+                    w_over += w
+                    over += w * u
+                sums[0, j, i] += w_under
+                sums[1, j, i] += w_over
+                sums[2, j, i] += under
+                sums[3, j, i] += over
+
+
+@_jit
+def _projection(X, slopes, offsets, Z):  # type: ignore[no-untyped-def]
+    for start in range(0, len(X), PRODUCT_ROWS):
+        z = Z[start : start + PRODUCT_ROWS]
+        np.dot(X[start : start + PRODUCT_ROWS], slopes, z)
+        for r in range(len(z)):
+            for j in range(len(offsets)):
+                z[r, j] += offsets[j]
+
+
+@_jit
+def _centred_products(A, B, s, roots, mean, V, products):  # type: ignore[no-untyped-def]
+    """Sums of products of all rows, up to a multiple of 4 of them; V is to work in. Returns Σs."""
+    m, n = A.shape
+    weight = 0.0
     for r in range(n):
-        for q in range(k):
-            error = b[q] - T[r, q]
-            for j in range(m):
-                error += Phi[r, j] * transposed[q, j]
-            error *= s[r]
-            if q == 0:
-                for j in range(m):
-                    dPhi[r, j] = error * transposed[0, j]
+        weight += s[r]
+    for j in range(len(mean)):
+        total = 0.0
+        if j < m:
+            a = A[j]
+            for r in range(n):
+                total += s[r] * a[r]
+        else:
+            b = B[j - m]
+            for r in range(n):
+                total += s[r] * b[r]
+        mean[j] = total / weight
+    for start in range(0, n, PRODUCT_ROWS):
+        height = min(PRODUCT_ROWS, n - start)
+        root = roots[start : start + height]
+        for j in range(len(mean)):
+            v, middle = V[j], mean[j]
+            if j < m:
+                a = A[j, start : start + height]
+                for r in range(height):
+                    v[r] = root[r] * (a[r] - middle)
             else:
-                for j in range(m):
-                    dPhi[r, j] += error * transposed[q, j]
-    return dPhi
+                b = B[j - m, start : start + height]
+                for r in range(height):
+                    v[r] = root[r] * (b[r] - middle)
+            for r in range(height, PRODUCT_ROWS):
+                v[r] = 0
+        for i in range(0, len(V), 4):
+            a0, a1, a2, a3 = V[i], V[i + 1], V[i + 2], V[i + 3]
+            for j in range(0, i + 1, 4):
+                b0, b1, b2, b3 = V[j], V[j + 1], V[j + 2], V[j + 3]
+                s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = 0.0
+                s20 = s21 = s22 = s23 = s30 = s31 = s32 = s33 = 0.0
+                for r in range(PRODUCT_ROWS):
+                    x0, x1, x2, x3 = a0[r], a1[r], a2[r], a3[r]
+                    y0, y1, y2, y3 = b0[r], b1[r], b2[r], b3[r]
+                    s00 += x0 * y0
+                    s01 += x0 * y1
+                    s02 += x0 * y2
+                    s03 += x0 * y3
+                    s10 += x1 * y0
+                    s11 += x1 * y1
+                    s12 += x1 * y2
+                    s13 += x1 * y3
+                    s20 += x2 * y0
+                    s21 += x2 * y1
+                    s22 += x2 * y2
+                    s23 += x2 * y3
+                    s30 += x3 * y0
+                    s31 += x3 * y1
+                    s32 += x3 * y2
+                    s33 += x3 * y3
+                products[i, j] += s00
+                products[i, j + 1] += s01
+                products[i, j + 2] += s02
+                products[i, j + 3] += s03
+                products[i + 1, j] += s10
+                products[i + 1, j + 1] += s11
+                products[i + 1, j + 2] += s12
+                products[i + 1, j + 3] += s13
+                products[i + 2, j] += s20
+                products[i + 2, j + 1] += s21
+                products[i + 2, j + 2] += s22
+                products[i + 2, j + 3] += s23
+                products[i + 3, j] += s30
+                products[i + 3, j + 1] += s31
+                products[i + 3, j + 2] += s32
+                products[i + 3, j + 3] += s33
+    for i in range(len(products)):
+        for j in range(i):
+            products[j, i] = products[i, j]
+    return weight
 
 
 @_jit
@@ -254,129 +469,3 @@ def _column_moments(X, s):  # type: ignore[no-untyped-def]
             difference = X[r, i] - mean[i]
             squares[i] += s[r] * difference * difference
     return weight, mean, squares, low, high
-
-
-@_jit
-def _centred_products(A, B, s):  # type: ignore[no-untyped-def]
-    n, m = A.shape
-    k = B.shape[1]
-    weight, mean = 0.0, np.zeros(m + k)
-    for r in range(n):
-        weight += s[r]
-        for j in range(m):
-            mean[j] += s[r] * A[r, j]
-        for j in range(k):
-            mean[m + j] += s[r] * B[r, j]
-    for j in range(m + k):
-        mean[j] /= weight
-    products = np.zeros((m + k, m + k))
-    part, V = np.empty((m + k, m + k)), np.empty((GEMM_ROWS, m + k))
-    for start in range(0, n, GEMM_ROWS):
-        v = V[: min(GEMM_ROWS, n - start)]
-        for r in range(len(v)):
-            root = np.sqrt(s[start + r])
-            for j in range(m):
-                v[r, j] = root * (A[start + r, j] - mean[j])
-            for j in range(k):
-                v[r, m + j] = root * (B[start + r, j] - mean[m + j])
-        np.dot(v.T, v, part)
-        products += part
-    return weight, mean, products
-
-
-@_jit
-def _absolute_distance(X, centers, shapes):  # type: ignore[no-untyped-def]
-    n, d = X.shape
-    m = len(centers)
-    Z = np.empty((n, m), X.dtype)
-    tile = np.zeros((TILE_FEATURES, TILE_ROWS), X.dtype)
-    c, mu = np.zeros((m + 1, TILE_FEATURES), X.dtype), np.zeros((m + 1, TILE_FEATURES), X.dtype)
-    z0, z1 = np.empty(TILE_ROWS, X.dtype), np.empty(TILE_ROWS, X.dtype)
-    for first in range(0, d, TILE_FEATURES):
-        width = min(TILE_FEATURES, d - first)
-        tile[:] = 0
-        c[:] = 0
-        mu[:] = 0
-        c[:m, :width] = centers[:, first : first + width]
-        mu[:m, :width] = shapes[:, first : first + width]
-        for start in range(0, n, TILE_ROWS):
-            rows, out = X[start : start + TILE_ROWS, first : first + width], Z[start : start + TILE_ROWS]
-            height = len(rows)
-            for r in range(height):
-                for i in range(width):
-                    tile[i, r] = rows[r, i]
-            for j in range(0, m, 2):
-                c0, c1, mu0, mu1 = c[j], c[j + 1], mu[j], mu[j + 1]
-                z0[:] = 0
-                z1[:] = 0
-                for i in range(0, width, 2):
-                    x0, x1 = tile[i], tile[i + 1]
-                    a0, a1, b0, b1 = c0[i], c0[i + 1], c1[i], c1[i + 1]
-                    p0, p1, q0, q1 = mu0[i], mu0[i + 1], mu1[i], mu1[i + 1]
-                    for r in range(TILE_ROWS):
-                        u, v = x0[r], x1[r]
-                        z0[r] = z0[r] + p0 * abs(u - a0) + p1 * abs(v - a1)
-                        z1[r] = z1[r] + q0 * abs(u - b0) + q1 * abs(v - b1)
-                if first > 0:  # what earlier features add up to
-                    for r in range(height):
-                        z0[r] += out[r, j]
-                        z1[r] += out[r, min(j + 1, m - 1)]
-                if j + 1 < m:
-                    for r in range(height):
-                        out[r, j] = z0[r]
-                        out[r, j + 1] = z1[r]
-                else:
-                    for r in range(height):
-                        out[r, j] = z0[r]
-    return Z
-
-
-@_jit
-def _absolute_distance_vjp(X, centers, dZ):  # type: ignore[no-untyped-def]
-    """Σ_n dZ_nj sign(x_ni - c_ji) and Σ_n dZ_nj |x_ni - c_ji|."""
-    n, d = X.shape
-    m = len(centers)
-    zero = X.dtype.type(0)
-    signs, distances = np.zeros((m + 1, d)), np.zeros((m + 1, d))
-    tile = np.zeros((TILE_FEATURES, TILE_ROWS), X.dtype)
-    c = np.zeros((m + 1, d), X.dtype)
-    c[:m] = centers
-    g0, g1 = np.zeros(TILE_ROWS, X.dtype), np.zeros(TILE_ROWS, X.dtype)
-    for start in range(0, n, TILE_ROWS):
-        weights = dZ[start : start + TILE_ROWS]
-        height = len(weights)
-        g0[:] = 0
-        g1[:] = 0
-        for first in range(0, d, TILE_FEATURES):
-            rows = X[start : start + TILE_ROWS, first : first + TILE_FEATURES]
-            width = rows.shape[1]
-            for r in range(height):
-                for i in range(width):
-                    tile[i, r] = rows[r, i]
-            for j in range(0, m, 2):
-                if j + 1 < m:
-                    for r in range(height):
-                        g0[r] = weights[r, j]
-                        g1[r] = weights[r, j + 1]
-                else:
-                    for r in range(height):
-                        g0[r] = weights[r, j]
-                        g1[r] = 0
-                c0, c1 = c[j, first : first + width], c[j + 1, first : first + width]
-                for i in range(width):
-                    x, a, b = tile[i], c0[i], c1[i]
-                    s0 = s1 = t0 = t1 = zero
-                    for r in range(TILE_ROWS):
-                        u = x[r] - a
-                        h = g0[r] if u > 0 else (-g0[r] if u < 0 else zero)
-                        s0 += h
-                        t0 += h * u
-                        v = x[r] - b
-                        h = g1[r] if v > 0 else (-g1[r] if v < 0 else zero)
-                        s1 += h
-                        t1 += h * v
-                    signs[j, first + i] += s0
-                    distances[j, first + i] += t0
-                    signs[j + 1, first + i] += s1
-                    distances[j + 1, first + i] += t1
-    return signs[:m], distances[:m]

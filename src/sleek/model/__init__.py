@@ -1,4 +1,4 @@
-"""The frozen result of a fit, and all that it can do by itself: predict, explain, be saved and loaded."""
+"""The fitted model, which needs no estimator to predict, be explained, updated, merged, saved and loaded."""
 
 from sleek.model.explanation import Explanation
 from sleek.model.facts import Facts

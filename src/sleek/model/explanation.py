@@ -1,4 +1,4 @@
-"""Why a model says what it says: contributions of the units, and slopes by the features."""
+"""Why a model says what it says for a row: effects of its columns, contributions of units, slopes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,22 @@ from typing import Any
 
 import numpy as np
 
+from sleek._runtime.counting import how_many
 from sleek._runtime.types import FloatArray
 from sleek.bases.linear import FAR
-from sleek.model.given import rows_of
+from sleek.model.effect_words import signed_in_words
+from sleek.model.effects import Contributions, Effects
 from sleek.model.kernel_model import KernelModel
+from sleek.model.reasons import Reason, reasons, value_of_column
+from sleek.model.single_rows import features_of_rows
 from sleek.tables.columns import CategoryColumn
 
 SHOWN_ROWS = 5  # printed in full
+MOST_EFFECTS = 12
+LEAST_EFFECT = 0.01  # of the largest: smaller ones share a line
+ROUNDING = 1e-9
+LEAST_UNIT = 0.001  # of the largest: what adds less plays no part
+MOST_REASONS = 3
 Table = tuple[str, list[str], list[list[str]]]  # title, head, body
 
 
@@ -23,12 +32,21 @@ Table = tuple[str, list[str], list[list[str]]]  # title, head, body
 class Explanation:
     """Why a model says what it says for a row or several (n of them).
 
-    The outputs are sums: ``outputs = contributions.sum(axis=1) + b``. Near a row they are, to first order and
-    for piecewise linear bases exactly, ``slopes @ x + intercepts``: the paper's α(x) and β(x).
+    The outputs are sums, and can be read in three ways: as effects of columns,
+    ``outputs = effects.mean + effects.values.sum(axis=1)``; as contributions of units,
+    ``outputs = contributions.sum(axis=1) + b``; and near a row, to first order and for piecewise linear bases
+    exactly, as ``slopes @ x + intercepts``: the paper's α(x) and β(x).
 
     Attributes
     ----------
     rows : array of shape (n, n_features)
+    effects : Contributions or None
+        What columns and pairs of columns add to the mean; None if the model does not know how columns are
+        distributed.
+    values : tuple of dict of str to str
+        For each row the columns' values in words: "carat 0.23", "age is missing".
+    reasons : tuple of lists of Reason
+        For each row the columns that pull most towards what is predicted.
     units : array of shape (n, n_units)
         The value φ_j(x) of each unit.
     contributions : array of shape (n, n_units, n_outputs)
@@ -64,6 +82,9 @@ class Explanation:
     """
 
     rows: FloatArray
+    effects: Contributions | None
+    values: tuple[dict[str, str], ...]
+    reasons: tuple[list[Reason], ...]
     units: FloatArray
     contributions: FloatArray
     b: FloatArray
@@ -83,8 +104,12 @@ class Explanation:
     def __getitem__(self, row: int) -> Explanation:
         """The explanation of one row alone."""
         one = slice(range(len(self))[row], range(len(self))[row] + 1)
+        effects = self.effects
         return Explanation(
             rows=self.rows[one],
+            effects=None if effects is None else effects[one],
+            values=self.values[one],
+            reasons=self.reasons[one],
             units=self.units[one],
             contributions=self.contributions[one],
             b=self.b,
@@ -115,16 +140,22 @@ class Explanation:
         return [f"… and {more} more rows"] if more > 0 else []
 
     def _tables(self, row: int) -> list[Table]:
-        """The row's sum, heaviest unit first, and its linear form."""
+        """The row's sum by columns, the same by units, heaviest first, and its linear form."""
+        title = f"Row {row}: prediction {self._prediction(row)}"
+        tables = (
+            [(title, ["", *self.output_names], self.effect_lines(row))] if self.effects is not None else []
+        )
         weight = np.abs(self.contributions[row]).max(axis=1)
+        order = [j for j in np.argsort(-weight, kind="stable") if weight[j] >= LEAST_UNIT * weight.max()]
         body = [
-            [f"unit {j}", _say(self.units[row, j]), *map(_say, self.contributions[row, j])]
-            for j in np.argsort(-weight, kind="stable")
+            [f"unit {j}", _say(self.units[row, j]), *map(_say, self.contributions[row, j])] for j in order
         ]
+        if len(order) < len(weight):
+            others = np.delete(self.contributions[row], order, axis=0).sum(axis=0)
+            body.append([f"{len(weight) - len(order)} play no part", "", *map(_say, others)])
         body.append(["b", "", *map(_say, self.b)])
         body.append(["sum", "", *map(_say, self.outputs[row])])
-        title = f"Row {row}: prediction {self._prediction(row)}"
-        tables: list[Table] = [(title, ["", "value", *self.output_names], body)]
+        tables.append((f"Row {row} by units" if tables else title, ["", "value", *self.output_names], body))
         if self.slopes is not None and self.intercepts is not None:
             body = [
                 [name, _say(self.rows[row, i]), *map(_say, self.slopes[row, :, i])]
@@ -135,6 +166,32 @@ class Explanation:
             kind = "exact on its linear piece" if self.exact else "the tangent"
             tables.append((f"Row {row} as a linear model, {kind}", ["", "value", *self.output_names], body))
         return tables
+
+    def effect_lines(self, row: int, most: int = MOST_EFFECTS) -> list[list[str]]:
+        """What the columns of a row add to the average, the largest first, and what they add up to."""
+        found = self.effects
+        assert found is not None
+        size = np.abs(found.values[row]).max(axis=1)
+        order = np.argsort(-size, kind="stable")
+        shown = [i for i in order[:most] if size[i] >= LEAST_EFFECT * size.max() and size[i] > 0]
+        lines = [["on average", *map(signed_in_words, found.mean)]]
+        lines += [
+            [self._effect_name(row, found.names[i]), *map(signed_in_words, found.values[row, i])]
+            for i in shown
+        ]
+        rounding = ROUNDING * max(float(size.max()), float(np.abs(self.outputs[row]).max()))
+        left = [i for i in order if i not in set(shown) and size[i] > rounding]
+        if left:
+            total = found.values[row, left].sum(axis=0)
+            lines.append([how_many(len(left), "smaller effect"), *map(signed_in_words, total)])
+        lines.append(["sum", *map(signed_in_words, self.outputs[row])])
+        return lines
+
+    def _effect_name(self, row: int, name: Any) -> str:
+        """A column with the row's value, a pair of columns, or the rest."""
+        if isinstance(name, tuple):
+            return " × ".join(name)
+        return self.values[row].get(name, "everything else together")
 
     def _is_other_level(self, row: int, feature: int) -> bool:
         """Whether a feature is a level of a category that the row is not of."""
@@ -149,7 +206,15 @@ class Explanation:
 
 def explain(model: KernelModel, X: Any) -> Explanation:
     """The explanation of a row or several, in O(n·n_units·n_features) time; see `KernelModel.explain`."""
-    rows = rows_of(model, X, one_row=True)[:].astype(np.float64, copy=False)
+    rows = features_of_rows(model, X)
+    effects, found = None, None
+    values: tuple[dict[str, str], ...] = ({},) * len(rows)
+    why: tuple[list[Reason], ...] = ([],) * len(rows)
+    if model.facts is not None and model.facts.distributions is not None:
+        effects = Effects(model)
+        found = effects.contributions(rows)
+        values = tuple({column.name: value_of_column(column, x) for column in effects.columns} for x in rows)
+        why = tuple(reasons(effects, rows, found, MOST_REASONS))
     Phi = model.features(rows)
     contributions = Phi[:, :, None] * model.theta  # (n, m, k)
     outputs = contributions.sum(axis=1) + model.b
@@ -167,6 +232,9 @@ def explain(model: KernelModel, X: Any) -> Explanation:
         intercepts = outputs - np.einsum("nkd,nd->nk", slopes, rows)
     return Explanation(
         rows=rows,
+        effects=found,
+        values=values,
+        reasons=why,
         units=Phi,
         contributions=contributions,
         b=model.b,

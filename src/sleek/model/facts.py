@@ -1,28 +1,24 @@
-"""What training knew of the data and a model alone cannot tell: kept with it wherever it goes."""
+"""Facts about the training data that are saved with a model: ranges and distributions of columns, their
+influence on predictions, and the error to expect on new rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from sleek._runtime.json_values import (
-    ModelFileError,
-    array_of,
-    check_keys,
-    count_of,
-    number_of,
-    object_of,
-    text_of,
-)
-from sleek._runtime.types import FloatArray
+from sleek._runtime import fields
+from sleek._runtime.json_values import ModelFileError
+from sleek._runtime.types import FloatArray, freeze
 from sleek.bases.expansion import Expansion
 from sleek.bases.formula import expression
-from sleek.model.frozen import frozen
+from sleek.model.distribution import Distribution
 
 MOST_TERMS = 2**22  # rows × units × features that are held at a time
+TERMS_AT_ONCE = 2**17  # of the columns that are shuffled side by side: what stays in a cache
 ARRAYS = ("low", "high", "deviation", "influence", "variance")
 
 
@@ -30,12 +26,65 @@ ARRAYS = ("low", "high", "deviation", "influence", "variance")
 class ExpectedError:
     """The error to expect on new rows, with its standard error and how it was found.
 
-    `value` is the share of mistakes of a classifier, and the mean squared error of a regression.
+    `value` is the share of mistakes of a classifier, and the mean squared error of a regression; of several
+    targets, the mean of their squared errors, each relative to the target's variance.
     """
 
     value: float
     standard_error: float
     method: str  # "leave-one-out", "refitted folds" or "rows held out"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A model that was tried on the way to the one that was chosen, and its error on held-out rows.
+
+    `error` is in the unit of `ExpectedError`. It took part in choosing: that of the model chosen is on the
+    rosy side.
+    """
+
+    name: str  # of its bases: "linear", "curves", "box+linear"
+    n_units: int  # that are learnt
+    n_numbers: int  # that a person has to read; 0 if they were not counted
+    error: float
+    standard_error: float
+    chosen: bool
+
+
+FIELDS = {
+    "n_rows": fields.count(),
+    "low": fields.array("feature"),
+    "high": fields.array("feature"),
+    "deviation": fields.array("feature", least=0),
+    "influence": fields.array("column", least=0),
+    "variance": fields.array("output", least=0),
+    "expected_error": fields.record(
+        {
+            "value": fields.number(least=0),
+            "standard_error": fields.number(least=0),
+            "method": fields.text(),
+        },
+        ExpectedError,
+    ),
+    "typical": fields.optional(fields.array("feature")),
+    "distributions": fields.optional(fields.several(fields.result_of(Distribution.from_json), "column")),
+    "compared": fields.optional(
+        fields.several(
+            fields.record(
+                {
+                    "name": fields.text(),
+                    "n_units": fields.count(0),
+                    "n_numbers": fields.count(0),
+                    "error": fields.number(least=0),
+                    "standard_error": fields.number(least=0),
+                    "chosen": fields.truth(),
+                },
+                Compared,
+            ),
+        ),
+        (),
+    ),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +106,10 @@ class Facts:
     typical : array of shape (n_features,) or None
         Medians of the features, which stand for missing values to predict. A model that reads a table has
         them in its `inputs`.
+    distributions : tuple of Distribution or None
+        How the values of each column were distributed: what `KernelModel.effects` averages over.
+    compared : tuple of Compared
+        What was tried, for every size the best, smallest first; none if nothing was left to choose.
     """
 
     n_rows: int
@@ -67,12 +120,14 @@ class Facts:
     variance: FloatArray
     expected: ExpectedError
     typical: FloatArray | None = None
+    distributions: tuple[Distribution, ...] | None = None
+    compared: tuple[Compared, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ARRAYS:
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            object.__setattr__(self, name, freeze(getattr(self, name)))
         if self.typical is not None:
-            object.__setattr__(self, "typical", frozen(self.typical))
+            object.__setattr__(self, "typical", freeze(self.typical))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -80,11 +135,13 @@ class Facts:
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values."""
-        expected = self.expected
+        expected, shapes = self.expected, [found.to_json() for found in self.distributions or ()]
         return {
             "n_rows": int(self.n_rows),
             **{name: getattr(self, name).tolist() for name in ARRAYS},
             **({} if self.typical is None else {"typical": self.typical.tolist()}),
+            **({} if self.distributions is None else {"distributions": shapes}),
+            **({"compared": [asdict(one) for one in self.compared]} if self.compared else {}),
             "expected_error": {
                 "value": expected.value,
                 "standard_error": expected.standard_error,
@@ -95,29 +152,10 @@ class Facts:
     @classmethod
     def from_json(cls, block: Mapping[str, Any], n_features: int, n_columns: int, n_outputs: int) -> Self:
         """What `to_json` has written, checked."""
-        sizes = dict(zip(ARRAYS, (n_features, n_features, n_features, n_columns, n_outputs), strict=True))
-        check_keys(block, {"n_rows", *ARRAYS, "expected_error"}, "`facts`", frozenset({"typical"}))
-        found = {name: array_of(block[name], f"facts.{name}", 1) for name in ARRAYS}
-        for name, size in sizes.items():
-            if len(found[name]) != size:
-                raise ModelFileError(f"`facts.{name}` must have {size} numbers, got {len(found[name])}.")
-            if name not in ("low", "high") and found[name].min() < 0:
-                raise ModelFileError(f"`facts.{name}` must not be negative, got {found[name].min()}.")
+        found = fields.read(block, FIELDS, "facts", feature=n_features, column=n_columns, output=n_outputs)
         if (found["low"] > found["high"]).any():
             raise ModelFileError("`facts.low` must not be above `facts.high`.")
-        expected = object_of(block["expected_error"], "facts.expected_error")
-        check_keys(expected, {"value", "standard_error", "method"}, "`facts.expected_error`")
-        error = ExpectedError(
-            value=number_of(expected["value"], "facts.expected_error.value"),
-            standard_error=number_of(expected["standard_error"], "facts.expected_error.standard_error"),
-            method=text_of(expected["method"], "facts.expected_error.method"),
-        )
-        if min(error.value, error.standard_error) < 0:
-            raise ModelFileError(f"`facts.expected_error` must not be negative, got {error}.")
-        typical = array_of(block["typical"], "facts.typical", 1) if "typical" in block else None
-        if typical is not None and len(typical) != n_features:
-            raise ModelFileError(f"`facts.typical` must have {n_features} numbers, got {len(typical)}.")
-        return cls(count_of(block["n_rows"], "facts.n_rows"), expected=error, typical=typical, **found)
+        return cls(expected=found.pop("expected_error"), **found)
 
 
 def influence(
@@ -150,22 +188,44 @@ def influence(
         else np.concatenate([part.basis.formula.inner(block, part.units) for block in blocks])
         for part in expansion.parts
     ]
-    for number, place in enumerate(columns):
-        order = rng.permutation(len(rows))
-        other = np.empty_like(rows[:, place])
-        other[order] = rows[np.roll(order, 1), place]  # no row keeps its own value
-        Phi = []
-        for part, z in zip(expansion.parts, sums, strict=True):
+    for first, group in _groups(columns, max(1, TERMS_AT_ONCE // (len(rows) * max(theta.shape)))):
+        place = slice(group[0].start, group[-1].stop)
+        own, other = rows[:, place], np.empty((len(rows), place.stop - place.start))
+        begins = [column.start - place.start for column in group]
+        for column in group:
+            order = rng.permutation(len(rows))
+            from_row = np.concatenate([order[-1:], order[:-1]])  # no row keeps its own value
+            other[order, column.start - place.start : column.stop - place.start] = rows[from_row, column]
+        moved = np.zeros((len(rows), len(group), theta.shape[1]))
+        for part, z, units in zip(expansion.parts, sums, expansion.places(), strict=True):
             formula = part.basis.formula
             if formula is None or z is None:
-                shuffled = rows.copy()
-                shuffled[:, place] = other
-                Phi.append(part.features(shuffled))
-                continue
-            change = formula.terms(other, part.units, place) - formula.terms(
-                rows[:, place], part.units, place
-            )
-            Phi.append(expression(formula.profile).evaluate({"z": z + change.sum(axis=2)}))
-        moved = np.concatenate(Phi, axis=1) @ theta - outputs
-        found[number] = np.sqrt(float(np.mean(moved**2, axis=0).sum()) / spread)
+                Phi = np.stack([part.features(_replace_column(rows, c, other, place)) for c in group], axis=2)
+            else:
+                change = formula.terms(other, part.units, place) - formula.terms(own, part.units, place)
+                change = change if change.shape[2] == len(group) else np.add.reduceat(change, begins, axis=2)
+                Phi = expression(formula.profile).evaluate({"z": z[:, :, None] + change})
+            moved += np.matmul(Phi.transpose(0, 2, 1), theta[units])  # (n, columns, k)
+        moved -= outputs[:, None, :]
+        squares = np.einsum("nck,nck->c", moved, moved) / len(rows)
+        found[first : first + len(group)] = np.sqrt(squares / spread)
     return found
+
+
+def _groups(columns: Sequence[slice], most: int) -> Iterator[tuple[int, list[slice]]]:
+    """Columns whose features lie side by side, about `most` features at a time, and the first number."""
+    group: list[slice] = []
+    for number, column in enumerate(columns):
+        if group and (column.start != group[-1].stop or column.stop - group[0].start > most):
+            yield number - len(group), group
+            group = []
+        group.append(column)
+    if group:
+        yield len(columns) - len(group), group
+
+
+def _replace_column(rows: FloatArray, column: slice, other: FloatArray, place: slice) -> FloatArray:
+    """The rows with the features of a column taken from `other`, which has those of `place`."""
+    replaced = rows.copy()
+    replaced[:, column] = other[:, column.start - place.start : column.stop - place.start]
+    return replaced

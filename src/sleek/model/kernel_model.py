@@ -1,33 +1,36 @@
-"""The frozen result of a fit: a few units in the user's own units, and what they add up to."""
+"""The fitted model, y(x) = Σ_j θ_j φ_j(x) + b in the units of the data: it predicts and never changes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sleek._runtime.counting import how_many
 from sleek._runtime.threads import Workers, single_threaded_blas
-from sleek._runtime.types import AnyArray, FloatArray
+from sleek._runtime.types import AnyArray, FloatArray, freeze
 from sleek.bases.expansion import Expansion, Part
+from sleek.bases.far import far_features
 from sleek.bases.units import Units
 from sleek.kernels import LARGE_BLOCK
-from sleek.model.far import far_features
-from sleek.model.frozen import frozen
-from sleek.model.given import rows_of
-from sleek.model.living import Living
-from sleek.model.uncertain import Uncertain
+from sleek.model import living
+from sleek.model.rows_to_predict import rows_of
+from sleek.model.single_rows import features_of_rows
+from sleek.model.uncertain import Uncertainty
 from sleek.outputs.base import Outputs
 from sleek.rows.scaling import Scaling
 from sleek.rows.source import rows_per_block
 
 if TYPE_CHECKING:
     from sleek.calibration import Calibration
+    from sleek.model.effects import Effects
     from sleek.model.explanation import Explanation
     from sleek.model.facts import Facts
     from sleek.model.memory import Memory
+    from sleek.model.reasons import Familiarity, Flip, Reason
     from sleek.tables.encoded import EncodedTable
     from sleek.tables.inputs import Inputs
 
@@ -40,7 +43,7 @@ ALONE = 2**15
 
 
 @dataclass(frozen=True, eq=False)
-class KernelModel(Uncertain, Living):
+class KernelModel:
     """y(x) = Σ_j θ_j φ_j(x) + b, with read-only arrays: the only thing that predicts.
 
     O(n·n_units·n_features) time; memory beyond input and output does not grow with n.
@@ -97,8 +100,8 @@ class KernelModel(Uncertain, Living):
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        own = self.expansion.map(lambda part: Units({n: frozen(a) for n, a in part.units.arrays.items()}))
-        for name, value in {"expansion": own, "theta": frozen(self.theta), "b": frozen(self.b)}.items():
+        own = self.expansion.map(lambda part: Units({n: freeze(a) for n, a in part.units.arrays.items()}))
+        for name, value in {"expansion": own, "theta": freeze(self.theta), "b": freeze(self.b)}.items():
             object.__setattr__(self, name, value)
         wanted = (len(own), self.outputs.n_outputs)
         if self.theta.shape != wanted or self.b.shape != wanted[1:]:
@@ -116,6 +119,11 @@ class KernelModel(Uncertain, Living):
     def n_units(self) -> int:
         """The number of units of all parts."""
         return len(self.theta)
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers a person has to read: those of the units that are not 0, weights and constants."""
+        return int(self.expansion.count_numbers().sum()) + self.theta.size + self.b.size
 
     @property
     def n_features(self) -> int:
@@ -197,8 +205,11 @@ class KernelModel(Uncertain, Living):
 
     def predict_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> AnyArray:
         """The same for a finite float array (n, n_features), without a look at it: 10 µs for one row."""
-        Y = self.outputs_unchecked(X, n_jobs)
-        return self.outputs.answer(Y if self.calibration is None else self.calibration.deciding(Y))
+        return self.answers(self.outputs_unchecked(X, n_jobs))
+
+    def answers(self, Y: FloatArray) -> AnyArray:
+        """Class labels, or the predicted numbers, for outputs Y (n, n_outputs)."""
+        return self.outputs.answer(Y if self.calibration is None else self.calibration.decision_scores(Y))
 
     def outputs_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> FloatArray:
         """The outputs (n, n_outputs) for a finite float array, without a look at it."""
@@ -215,18 +226,135 @@ class KernelModel(Uncertain, Living):
             Y[start : start + size] = self._block_outputs(X[start : start + size])
 
         with single_threaded_blas():
-            Workers(n_jobs).spread(fill, range(0, len(X), size))
+            Workers(n_jobs).map_list(fill, range(0, len(X), size))
         return Y
 
     def _block_outputs(self, X: AnyArray) -> FloatArray:
         X = np.ascontiguousarray(X)  # bits depend on where numbers lie
         with np.errstate(over="ignore", invalid="ignore"):
-            Y: FloatArray = self._fast_features(X) @ self.theta
+            Y: FloatArray = self._fast_features(X).astype(np.float64, copy=False) @ self.theta
         Y += self.b
         if not np.isfinite(Y).all():
             far = ~np.isfinite(Y).all(axis=1)
             Y[far] = far_features(self.expansion, X[far]) @ self.theta + self.b
         return Y
+
+    def predict_proba(self, X: Any, n_jobs: int = 1) -> FloatArray:
+        """The probability of every class for each row, (n, n_classes), in the order of the labels.
+
+        The most probable class is the one that is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a table
+        n_jobs : int, default=1
+        """
+        return self.uncertainty.probabilities(rows_of(self, X), n_jobs)
+
+    def predict_log_proba(self, X: Any, n_jobs: int = 1) -> FloatArray:
+        """The logarithm of every class's probability for each row, (n, n_classes)."""
+        return self.uncertainty.log_probabilities(rows_of(self, X), n_jobs)
+
+    def predict_set(
+        self,
+        X: Any,
+        confidence_level: float = 0.9,
+        class_conditional: bool = False,
+        groups: Any = None,
+        n_jobs: int = 1,
+    ) -> AnyArray:
+        """Classes among which the true one is with a wanted probability; see `LowRankLSSVC.predict_set`."""
+        P, calibration = self.predict_proba(X, n_jobs), self.uncertainty.class_calibration
+        return calibration.sets(P, confidence_level, class_conditional, groups)
+
+    def predict_interval(
+        self, X: Any, confidence_level: float | list[float] = 0.9, groups: Any = None, n_jobs: int = 1
+    ) -> FloatArray:
+        """Ends between which the number is with a wanted probability; see `LowRankLSSVR.predict_interval`."""
+        spread = self.uncertainty.spread(rows_of(self, X), n_jobs)
+        return self.uncertainty.intervals(spread, confidence_level, groups)
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), n_jobs: int = 1) -> FloatArray:
+        """Quantiles of the number for each row; see `LowRankLSSVR.predict_quantiles`."""
+        return self.uncertainty.quantiles(self.uncertainty.spread(rows_of(self, X), n_jobs), quantiles)
+
+    def predict_std(self, X: Any, n_jobs: int = 1) -> FloatArray:
+        """The standard deviation of the error to expect for each row."""
+        return self.uncertainty.deviations(self.uncertainty.spread(rows_of(self, X), n_jobs))
+
+    def conformalize(self, X: Any, y: Any, groups: Any = None) -> KernelModel:
+        """The same model with levels that are kept for certain, by rows that the fit has not seen.
+
+        For a new row in random order with these, whatever their distribution, sets have the true class, and
+        intervals the true number, with at least the confidence level asked for. Predictions and probabilities
+        stay what they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a table
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        groups : array-like of shape (n_samples,), default=None
+            Levels are then kept for each group of rows by itself, and predictions ask for the groups too.
+        """
+        evidence = self.uncertainty.evidence(rows_of(self, X))
+        return self.uncertainty.conformalize(evidence, y, np.ones(len(evidence)), groups)
+
+    @property
+    def uncertainty(self) -> Uncertainty:
+        """How sure predictions are, for rows that have been checked."""
+        return Uncertainty(self)
+
+    def saying(
+        self, proba: bool = False, interval: float | None = None, scores: bool = False
+    ) -> Callable[..., Any]:
+        """A function of rows, unchecked, that gives predictions, or a dictionary of columns to write."""
+        if not proba and interval is None and not scores:
+            return self.predict_unchecked
+        return self.uncertainty.columns(proba, interval, scores)
+
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, forgetting_factor: float = 1.0, n_jobs: int = 1
+    ) -> KernelModel:
+        """The model with more rows: units as they are, weights and constants solved again from all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a table
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+        forgetting_factor : float, default=1.0
+            What the weight of every earlier row is multiplied by whenever a row comes in.
+        n_jobs : int, default=1
+
+        Returns
+        -------
+        KernelModel
+        """
+        return living.partial_fit(self, X, y, sample_weight, forgetting_factor, n_jobs)
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None, *, n_jobs: int = 1) -> KernelModel:
+        """The model without these rows: weights and constants as if they had never come in.
+
+        They must be rows that did come in, with the same weights: those that cannot have are refused, as far
+        as the sums over all rows tell. docs/living.md says what still remembers them.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as when they came in
+        n_jobs : int, default=1
+
+        Returns
+        -------
+        KernelModel
+        """
+        return living.forget(self, X, y, sample_weight, n_jobs)
+
+    def emptied(self) -> KernelModel:
+        """The model without any rows: its units, ready to learn the rows of another place.
+
+        It predicts nothing of use until rows come in.
+        """
+        return living.empty(self)
 
     def save(
         self,
@@ -266,18 +394,124 @@ class KernelModel(Uncertain, Living):
         write(self, path, **options)
 
     def explain(self, X: Any) -> Explanation:
-        """What every unit contributes to the outputs for a row or several, and the model's slopes there.
+        """Why the model says what it says for a row or several.
+
+        First what the columns add to the average, the largest first; then what every unit contributes, and
+        the model's slopes there.
 
         Parameters
         ----------
-        X : array-like of shape (n_features,) or (n_samples, n_features)
+        X : a row, or rows
+            A row is a dictionary of values, a Series (``table.iloc[0]``), or a list; rows are a table or an
+            array, as for `predict`.
+
+        Examples
+        --------
+        >>> from sleek import LowRankLSSVR
+        >>> table = {"area": np.arange(30.0, 90.0), "town": ["Aarau", "Basel", "Chur"] * 20}
+        >>> rent = 10 * table["area"] + 300 * (np.array(table["town"]) == "Basel")
+        >>> model = LowRankLSSVR(6, basis="box", C=100.0, random_state=0).fit(table, rent).model_
+        >>> lines = model.explain({"area": 50, "town": "Basel"}).effect_lines(0)
+        >>> [line[0] for line in lines][:3]
+        ['on average', 'town Basel', 'area 50']
         """
         from sleek.model.explanation import explain
 
         return explain(self, X)
 
+    def reasons(self, X: Any, n: int = 3) -> list[list[Reason]]:
+        """For each row the columns that pull its prediction most away from what is usual, as reason codes.
+
+        They pull towards what is predicted: of two classes towards the one that was decided for, of several
+        towards the winner and away from the runner-up, of a number up if it is above the mean. A pair of
+        columns counts half for each.
+
+        Parameters
+        ----------
+        X : a row, or rows, as for `explain`
+        n : int, default=3
+            How many columns at most.
+        """
+        from sleek.model.reasons import reasons
+
+        effects, rows = self.effects(), features_of_rows(self, X)
+        return reasons(effects, rows, effects.contributions(rows), n)
+
+    def flip(self, X: Any, columns: Sequence[str] | None = None) -> Flip | None:
+        """The smallest change of one column of a row that makes the model decide otherwise, or None.
+
+        Numbers are changed within the range of the training rows, and counted in standard deviations; another
+        level counts as 1. Classifiers only.
+
+        Parameters
+        ----------
+        X : one row, as for `explain`
+        columns : sequence of str, default: all
+            Columns that may change.
+        """
+        from sleek.model.reasons import flip
+
+        return flip(self.effects(), X, columns)
+
+    def familiar(self, X: Any) -> list[Familiarity]:
+        """How common the values of each row were among the training rows, column by column.
+
+        It looks at one column at a time: a combination that never occurred is not noticed.
+
+        Parameters
+        ----------
+        X : a row, or rows, as for `explain`
+        """
+        from sleek.model.reasons import familiar
+
+        return familiar(self.effects(), features_of_rows(self, X))
+
+    def effects(self) -> Effects:
+        """What the model says as a mean, a curve for each column, and surfaces of pairs of columns.
+
+        It is the functional ANOVA decomposition under the training columns' own distributions, in closed form
+        for Gaussian, robust, box and linear units. Effects describe the model. Where columns depend on each
+        other, they average over combinations of values that no row may have.
+
+        Examples
+        --------
+        >>> from sleek import LowRankLSSVR
+        >>> X = np.random.default_rng(0).uniform(size=(300, 3))
+        >>> model = LowRankLSSVR(8, basis="gaussian_rbf", C=100.0, random_state=0).fit(X, 4 * X[:, 0]).model_
+        >>> print(model.effects().sentence)
+        100 % of what this model says is in 1 curve.
+        """
+        from sleek.model.effects import Effects
+
+        return Effects(self)
+
+    def in_words(self, width: int = 100, everything: bool = False) -> str:
+        """The model as a text: what it is and how good, what each column does, and all of it in numbers.
+
+        The numbers are the model's own, unless they have more than six digits: then they are rounded, and the
+        text says so. ``print(model)`` prints it, and `sleek show` does.
+
+        Parameters
+        ----------
+        width : int, default=100
+            Characters in a line.
+        everything : bool, default=False
+            All units, in all digits: whoever adds up what is printed has the predictions.
+        """
+        from sleek.report.model_words import text_of
+
+        return text_of(self, width, everything)
+
+    def __str__(self) -> str:
+        return self.in_words()
+
+    def _repr_html_(self) -> str:
+        from sleek.report.model_words import html_of
+
+        return html_of(self)
+
     def __repr__(self) -> str:
-        return f"KernelModel({self.expansion}, {self.n_features} features, {self.outputs})"
+        return f"KernelModel({self.expansion}, {how_many(self.n_features, 'feature')}, {self.outputs})"
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -1,4 +1,4 @@
-"""What a model keeps to go on from: the sums over rows that its weights are solved from."""
+"""What a model keeps so that it can be updated: sums over its rows, and names of their batches."""
 
 from __future__ import annotations
 
@@ -10,24 +10,30 @@ from typing import Any, Self
 
 import numpy as np
 
-from sleek._runtime.json_values import (
-    ModelFileError,
-    array_of,
-    check_keys,
-    count_of,
-    list_of,
-    number_of,
-    object_of,
-    text_of,
-    truth_of,
-)
+from sleek._runtime import fields
+from sleek._runtime.json_values import ModelFileError
 from sleek._runtime.types import FloatArray
-from sleek.closed_form.exact_sums import ExactSums
 from sleek.closed_form.moments import Moments
+from sleek.closed_form.running_sums import RunningSums
 from sleek.closed_form.solve import Solution, solve
 from sleek.model.drift import Drift
 
-KEYS = {"sums", "n_rows", "observation", "class_weights", "drift", "origins", "faded"}
+FIELDS = {
+    "n_rows": fields.count(0),
+    "observation": fields.number(above=0),
+    "class_weights": fields.nullable(fields.array("label", above=0)),
+    "origins": fields.names(),
+    "forgotten": fields.optional(fields.names(), ()),
+    "faded": fields.truth(),
+    "drift": fields.nullable(fields.result_of(Drift.from_json)),
+    "sums": fields.record(
+        {
+            "origin": fields.array("place"),
+            "high": fields.triangle("size", symmetric=True),
+            "low": fields.triangle("size", symmetric=True),
+        }
+    ),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +42,7 @@ class Memory:
 
     Attributes
     ----------
-    sums : ExactSums
+    sums : RunningSums
         Weights are the user's own, times those of classes.
     n_rows : int
         How many rows they are of.
@@ -47,14 +53,17 @@ class Memory:
     class_weights : array of shape (n_classes,) or None
         What the weights of each class's rows are multiplied by: fixed at the fit.
     drift : Drift or None
-        What the errors of new rows say; None without a promise to compare them with.
+        The test for drift; None without errors of held-out rows to compare those of new rows with.
     origins : tuple of str
-        Names of rows that came in, the first and those that were named, so that no rows come in twice.
+        Names of batches of rows that are in, the first and those that were named, so that none comes in
+        twice. A batch that came in twice on request is named twice.
     faded : bool
         Whether a forgetting factor below 1 was ever used: then it is not known what a row still weighs.
+    forgotten : tuple of str
+        Names of batches that were taken out and did not come in again, so that none is taken out twice.
     """
 
-    sums: ExactSums
+    sums: RunningSums
     n_rows: int
     observation: float
     C: float
@@ -62,6 +71,7 @@ class Memory:
     drift: Drift | None = None
     origins: tuple[str, ...] = ()
     faded: bool = False
+    forgotten: tuple[str, ...] = ()
 
     @property
     def moments(self) -> Moments:
@@ -76,11 +86,24 @@ class Memory:
             return Solution(np.zeros((self.sums.n_units, k)), np.zeros(k))
         return solve(self.moments, self.C)
 
-    def named(self) -> Memory:
+    def with_name(self) -> Memory:
         """With a name for its rows, if it has none."""
         if self.origins or self.n_rows == 0:
             return self
-        return replace(self, origins=(name_of(self.sums),))
+        return replace(self, origins=(_name(self.sums),))
+
+    def with_batch(self, name: str) -> Memory:
+        """With the name of a batch that was added."""
+        forgotten = tuple(one for one in self.forgotten if one != name)
+        return replace(self, origins=(*self.origins, name), forgotten=forgotten)
+
+    def without_batch(self, name: str) -> Memory:
+        """With the name of a batch that was taken out."""
+        origins = list(self.origins)
+        if name in origins:
+            origins.remove(name)
+        forgotten = (*(one for one in self.forgotten if one != name), name)
+        return replace(self, origins=tuple(origins), forgotten=forgotten)
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values, but for C, which the model has."""
@@ -89,6 +112,7 @@ class Memory:
             "observation": self.observation,
             "class_weights": None if self.class_weights is None else self.class_weights.tolist(),
             "origins": list(self.origins),
+            **({"forgotten": list(self.forgotten)} if self.forgotten else {}),
             "faded": self.faded,
             "drift": None if self.drift is None else self.drift.to_json(),
             "sums": self.sums.to_json(),
@@ -99,44 +123,22 @@ class Memory:
         cls, block: Mapping[str, Any], n_units: int, n_outputs: int, C: float, n_classes: int | None
     ) -> Self:
         """What `to_json` wrote, checked."""
-        check_keys(block, KEYS, "`moments`")
-        weights = block["class_weights"]
-        if weights is not None:
-            weights = array_of(weights, "moments.class_weights", 1)
-            if len(weights) != n_classes or not (weights > 0).all():
-                raise ModelFileError(
-                    "`moments.class_weights` must be null, or a positive number for each class."
-                )
-        n_rows = count_of(block["n_rows"], "moments.n_rows", least=0)
-        observation = number_of(block["observation"], "moments.observation")
-        sums = ExactSums.from_json(
-            object_of(block["sums"], "moments.sums"), n_units, n_outputs, "moments.sums"
-        )
-        if (n_rows == 0) != (sums.weight == 0) or not observation > 0:
-            raise ModelFileError(
-                "`moments` must have weight if there are rows, none if not, and a positive observation."
-            )
-        drift = block["drift"]
-        return cls(
-            sums=sums,
-            n_rows=n_rows,
-            observation=observation,
-            C=C,
-            class_weights=weights,
-            drift=None
-            if drift is None
-            else Drift.from_json(object_of(drift, "moments.drift"), "moments.drift"),
-            origins=tuple(
-                text_of(name, "moments.origins") for name in list_of(block["origins"], "moments.origins")
-            ),
-            faded=truth_of(block["faded"], "moments.faded"),
-        )
+        size = 1 + n_units + n_outputs
+        found = fields.read(block, FIELDS, "moments", place=size - 1, size=size, label=n_classes or 0)
+        if n_classes is None and found["class_weights"] is not None:
+            raise ModelFileError("`moments.class_weights` must be null for a model of numbers.")
+        sums = RunningSums(**found.pop("sums"), n_units=n_units)
+        if (sums.high.diagonal() < 0).any():
+            raise ModelFileError("`moments.sums.high` must not have negative sums of squares.")
+        if (found["n_rows"] == 0) != (sums.weight == 0):
+            raise ModelFileError("`moments` must have weight if there are rows, and none if not.")
+        return cls(sums=sums, C=C, **found)
 
 
-def name_of(sums: ExactSums) -> str:
+def _name(sums: RunningSums) -> str:
     """A name for some rows, by their sums: 16 characters.
 
-    >>> name_of(ExactSums.of(np.zeros((1, 1)), np.ones((1, 1)), np.zeros(2)))
+    >>> _name(RunningSums.of(np.zeros((1, 1)), np.ones((1, 1)), np.zeros(2)))
     '4f29328a006909ad'
     """
-    return sha256(np.ascontiguousarray(sums.rounded).tobytes()).hexdigest()[:16]
+    return sha256(np.ascontiguousarray(sums.products).tobytes()).hexdigest()[:16]

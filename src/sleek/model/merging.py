@@ -1,4 +1,4 @@
-"""Models of several places as one: the sums over their rows are added, and nothing is averaged."""
+"""Merging models of several sites: sums over their rows are added, so that the result is that of all rows."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from sleek._runtime.sums import total
 from sleek.bases.expansion import Expansion, Part
 from sleek.model.drift import Drift
 from sleek.model.kernel_model import KernelModel
-from sleek.model.living import renewed
+from sleek.model.living import require_memory, solve_again
 from sleek.tables.saved import column_to_json
 
 
-def merged(models: Sequence[KernelModel]) -> KernelModel:
+def merge_models(models: Sequence[KernelModel]) -> KernelModel:
     """The model of the rows of all models, which must have the same units and coding.
 
     What is neither sums nor drift (names, facts, calibration, metadata) is that of the first. Sums are added
     in an order of their own: the result is bit for bit the same in whatever order models are given.
     """
     first = models[0]
-    memories = [model.remembered() for model in models]
+    memories = [require_memory(model) for model in models]
     for place, model in enumerate(models[1:], start=1):
         difference = _difference(first, model)
         if difference is not None:
@@ -32,7 +32,7 @@ def merged(models: Sequence[KernelModel]) -> KernelModel:
                 "(sleek update --alone)."
             )
     origins = [name for memory in memories for name in memory.origins]
-    if len(set(origins)) < len(origins):
+    if len(set(origins)) < sum(len(set(memory.origins)) for memory in memories):
         raise ValueError(
             "Models cannot be merged that both have the rows of one fit, which would count twice: let all "
             "but one begin with the model emptied() (sleek update --alone)."
@@ -42,23 +42,24 @@ def merged(models: Sequence[KernelModel]) -> KernelModel:
         if len(models) == 1
         else min((memory.sums.origin for memory in memories), key=lambda origin: origin.tobytes())
     )
-    sums = [memory.sums.moved(about) for memory in memories]
+    sums = [memory.sums.move(about) for memory in memories]
     sums.sort(key=lambda one: (one.high.tobytes(), one.low.tobytes()))
     drifts = [memory.drift for memory in memories if memory.drift is not None]
     memory = replace(
         memories[0],
         sums=total(sums),
         n_rows=sum(memory.n_rows for memory in memories),
-        drift=Drift.merged(drifts) if drifts else None,
+        drift=Drift.merge(drifts) if drifts else None,
         origins=tuple(sorted(origins)),
         faded=any(memory.faded for memory in memories),
+        forgotten=tuple(sorted({name for memory in memories for name in memory.forgotten} - set(origins))),
     )
-    return renewed(first, memory)
+    return solve_again(first, memory)
 
 
 def _difference(one: KernelModel, other: KernelModel) -> str | None:
     """What keeps two models from being merged, None if nothing does."""
-    weights = [model.remembered().class_weights for model in (one, other)]
+    weights = [require_memory(model).class_weights for model in (one, other)]
     if not _same_units(one.expansion, other.expansion):
         return f"they have different units ({one.expansion}; {other.expansion})"
     if (one.outputs.kind, one.outputs.to_json()) != (other.outputs.kind, other.outputs.to_json()):

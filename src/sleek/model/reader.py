@@ -1,6 +1,7 @@
-"""A stranger's JSON as a model: every value is checked before it is used.
+"""Reading a model from JSON that anybody may have written: every value is checked before it is used.
 
-Version 2 of the format has parts, outputs and facts; version 1 had one basis, `classes` and `flat` instead.
+Version 3 of the format has distributions of columns among the facts, which version 2 had not; version 1 had
+one basis, `classes` and `flat` instead of parts and outputs, and no facts.
 """
 
 from __future__ import annotations
@@ -10,23 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from sleek._runtime.json_values import (
-    ModelFileError,
-    array_of,
-    check_keys,
-    count_of,
-    list_of,
-    number_of,
-    object_of,
-    text_of,
-    truth_of,
-)
-from sleek._runtime.types import FloatArray
-from sleek.bases import known_bases
-from sleek.bases.base import Basis
-from sleek.bases.expansion import Expansion, Part
-from sleek.bases.units import Units
+from sleek._runtime import fields
+from sleek._runtime.json_values import ModelFileError, list_of, object_of, truth_of
+from sleek.bases.expansion import Expansion
+from sleek.bases.saved_parts import part_from_json, parts_from_json
 from sleek.calibration import Calibration, calibration_from_json
+from sleek.closed_form.moments import has_sums
 from sleek.model.facts import Facts
 from sleek.model.kernel_model import KernelModel
 from sleek.model.memory import Memory
@@ -37,115 +27,66 @@ from sleek.tables.inputs import Inputs
 from sleek.tables.saved import columns_from_json
 
 _COMMON = {
-    "format",
-    "version",
-    "written_by",
-    "n_features",
-    "feature_names",
-    "inputs",
-    "C",
-    "theta",
-    "b",
-    "trained_by",
-    "metadata",
+    "format": fields.anything(),
+    "version": fields.anything(),
+    "written_by": fields.text(),
+    "n_features": fields.count(),
+    "theta": fields.array("unit", "output"),
+    "b": fields.array("output"),
+    "C": fields.number(above=0),
+    "trained_by": fields.nullable(fields.plain_object()),
+    "metadata": fields.plain_object(),
+    **{name: fields.anything() for name in ("feature_names", "inputs")},
 }
-_KEYS = {1: _COMMON | {"basis", "units", "classes", "flat"}, 2: _COMMON | {"parts", "outputs", "facts"}}
-_OPTIONAL = {1: frozenset[str](), 2: frozenset({"calibration", "moments"})}  # that not all files have
-VERSIONS = tuple(_KEYS)
+_FIELDS = {
+    1: _COMMON | {name: fields.anything() for name in ("basis", "units", "classes", "flat")},
+    2: _COMMON
+    | {name: fields.anything() for name in ("parts", "outputs", "facts")}
+    | {name: fields.optional(fields.anything()) for name in ("calibration", "moments")},
+}
+_FIELDS[3] = _FIELDS[2]
+VERSIONS = tuple(_FIELDS)
 
 
 def model_of(document: Mapping[str, Any], version: int) -> KernelModel:
-    """The model that a parsed document describes, or a `ModelFileError`."""
-    check_keys(document, _KEYS[version], "The file", _OPTIONAL[version])
-    text_of(document["written_by"], "written_by")
-    d = count_of(document["n_features"], "n_features")
-    parts = _parts(document, version)
-    theta, b = array_of(document["theta"], "theta", 2), array_of(document["b"], "b", 1)
+    """The model that a parsed document describes, or a `ModelFileError`.
+
+    What describes parts, columns, outputs, facts and so on is read where these are defined, as soon as the
+    numbers of units, outputs and features are known.
+    """
+    found = fields.read(document, _FIELDS[version], "", "The file")
+    d, theta, C = found["n_features"], found["theta"], found["C"]
     m, k = theta.shape
-    if len(b) != k:
-        raise ModelFileError(f"`b` must have a number for each of the {k} columns of `theta`, got {len(b)}.")
-    C = number_of(document["C"], "C")
-    if C <= 0:
-        raise ModelFileError(f"`C` must be positive, got {C}.")
-    outputs = _outputs(document, k) if version > 1 else _outputs_of_version_1(document, k)
-    inputs = _inputs(document, d)
-    expansion = Expansion(
-        tuple(_part(block, m if version == 1 else None, d, where) for where, block in parts)
-    )
+    outputs = _outputs(found, k) if version > 1 else _outputs_of_version_1(found, k)
+    inputs = _inputs(found, d)
+    expansion = _expansion(found, version, m, d)
     if len(expansion) != m:
         raise ModelFileError(f"`theta` must have a row for each of {len(expansion)} units, got {m}.")
-    facts = document.get("facts")
-    n_columns = d if inputs is None else len(inputs.columns)
+    names = fields.nullable(fields.names("feature")).read(
+        found["feature_names"], "feature_names", {"feature": d}
+    )
+    facts, n_columns = found.get("facts"), d if inputs is None else len(inputs.columns)
     return KernelModel(
         expansion=expansion,
         theta=theta,
-        b=b,
+        b=found["b"],
         C=C,
         outputs=outputs,
-        feature_names=_feature_names(document, d),
+        feature_names=names,
         inputs=inputs,
-        facts=None if facts is None else Facts.from_json(object_of(facts, "facts"), d, n_columns, k),
-        calibration=_calibration(document, m, k, outputs),
-        trained_by=_optional_object(document["trained_by"], "trained_by"),
-        memory=_memory(document, m, k, C, outputs),
-        metadata=object_of(document["metadata"], "metadata"),
+        facts=None if facts is None else Facts.from_json(facts, d, n_columns, k),
+        calibration=_calibration(found, m, k, d, outputs),
+        trained_by=found["trained_by"],
+        memory=_memory(found, m, k, C, outputs),
+        metadata=found["metadata"],
     )
 
 
-def _parts(document: Mapping[str, Any], version: int) -> list[tuple[str, dict[str, Any]]]:
-    """The blocks that describe parts, and where they stand."""
+def _expansion(document: Mapping[str, Any], version: int, m: int, d: int) -> Expansion:
     if version == 1:
-        return [("", {"basis": document["basis"], "units": document["units"]})]
-    blocks = list_of(document["parts"], "parts")
-    if not blocks:
-        raise ModelFileError("`parts` must have at least one part.")
-    found = []
-    for number, item in enumerate(blocks):
-        block = object_of(item, f"parts[{number}]")
-        check_keys(block, {"basis", "units"}, f"`parts[{number}]`")
-        found.append((f"parts[{number}].", block))
-    return found
-
-
-def _part(block: Mapping[str, Any], m: int | None, d: int, where: str) -> Part:
-    basis = _basis(block["basis"], f"{where}basis")
-    return Part(basis, _units(basis, object_of(block["units"], f"{where}units"), m, d, f"{where}units"))
-
-
-def _basis(value: Any, where: str) -> Basis:
-    description, bases = object_of(value, where), known_bases()
-    check_keys(description, {"name", "settings"}, f"`{where}`")
-    name = text_of(description["name"], f"{where}.name")
-    if name not in bases:
-        known = ", ".join(map(repr, sorted(bases)))
-        raise ModelFileError(
-            f"The basis {name!r:.80} is unknown here; known are {known}. If it is yours, import it first."
-        )
-    basis, settings = bases[name](), object_of(description["settings"], f"{where}.settings")
-    check_keys(settings, set(basis.get_params(deep=False)), f"`{where}.settings`")
-    for key, setting in settings.items():
-        if not isinstance(setting, int | float | str | None):
-            raise ModelFileError(f"`{where}.settings.{key}` must be a number, text or null.")
-    return basis.set_params(**settings) if settings else basis
-
-
-def _units(basis: Basis, block: Mapping[str, Any], m: int | None, d: int, where: str) -> Units:
-    """Arrays of the shapes that the basis declares."""
-    check_keys(block, {parameter.name for parameter in basis.parameters}, f"`{where}`")
-    sizes: dict[str, int] = {"feature": d} | ({} if m is None else {"unit": m})
-    arrays: dict[str, FloatArray] = {}
-    for parameter in basis.parameters:
-        place = f"{where}.{parameter.name}"
-        array = array_of(block[parameter.name], place, len(parameter.axes))
-        for axis, size in zip(parameter.axes, array.shape, strict=True):
-            sizes.setdefault(axis, size)
-        shape = tuple(sizes[axis] for axis in parameter.axes)
-        if array.shape != shape:
-            raise ModelFileError(f"`{place}` must have shape {shape}, got {array.shape}.")
-        if array.min() < parameter.lower:
-            raise ModelFileError(f"`{place}` must not be below {parameter.lower}, got {array.min()}.")
-        arrays[parameter.name] = array
-    return Units(arrays)
+        block = {"basis": document["basis"], "units": document["units"]}
+        return Expansion((part_from_json(block, d, "", m),))
+    return parts_from_json(document["parts"], d, "parts")
 
 
 def _outputs(document: Mapping[str, Any], k: int) -> Outputs:
@@ -182,30 +123,21 @@ def _outputs_of_version_1(document: Mapping[str, Any], k: int) -> Outputs:
     return outputs or NumberOutputs(np.zeros(k), np.ones(k), flat)
 
 
-def _calibration(document: Mapping[str, Any], m: int, k: int, outputs: Outputs) -> Calibration | None:
+def _calibration(document: Mapping[str, Any], m: int, k: int, d: int, outputs: Outputs) -> Calibration | None:
     block = document.get("calibration")
     if block is None:
         return None
-    return calibration_from_json(object_of(block, "calibration"), m, k, outputs.kind)
+    return calibration_from_json(object_of(block, "calibration"), m, k, d, outputs.kind)
 
 
 def _memory(document: Mapping[str, Any], m: int, k: int, C: float, outputs: Outputs) -> Memory | None:
     block = document.get("moments")
     if block is None:
         return None
-    if not outputs.loss.quadratic:
+    if not has_sums(outputs.loss):
         raise ModelFileError("`moments` cannot be those of log-odds, which sums over rows do not determine.")
-    n_classes = len(outputs.classes) if isinstance(outputs, ClassOutputs) else None
+    n_classes = len(outputs.labels) or None
     return Memory.from_json(object_of(block, "moments"), m, k, C, n_classes)
-
-
-def _feature_names(document: Mapping[str, Any], d: int) -> tuple[str, ...] | None:
-    if document["feature_names"] is None:
-        return None
-    items = list_of(document["feature_names"], "feature_names")
-    if len(items) != d:
-        raise ModelFileError(f"`feature_names` must be null or {d} names, got {len(items)}.")
-    return tuple(text_of(name, "feature_names") for name in items)
 
 
 def _inputs(document: Mapping[str, Any], d: int) -> Inputs | None:
@@ -215,7 +147,3 @@ def _inputs(document: Mapping[str, Any], d: int) -> Inputs | None:
     if len(inputs.feature_names) != d:
         raise ModelFileError(f"`inputs` make {len(inputs.feature_names)} features, the model has {d}.")
     return inputs
-
-
-def _optional_object(value: Any, where: str) -> dict[str, Any] | None:
-    return None if value is None else object_of(value, where)

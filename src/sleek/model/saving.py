@@ -1,4 +1,4 @@
-"""Models as JSON files: written for good, read with suspicion.
+"""Saving and loading models as JSON files: written atomically, checked when read.
 
 The format is described in docs/format.md. Nothing in a file is ever executed: reading it builds numbers and
 words, or fails with a `ModelFileError` whose sentence says where the file is wrong.
@@ -14,28 +14,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from sleek import __version__
 from sleek._runtime.atomic import write_atomically
 from sleek._runtime.json_values import ModelFileError
+from sleek._runtime.locks import lock
 from sleek._runtime.strict_json import MAX_DEPTH, parse
-from sleek.bases import known_bases
-from sleek.bases.expansion import Part
+from sleek.bases.saved_parts import parts_to_json
 from sleek.model.kernel_model import KernelModel
+from sleek.model.living import require_memory
 from sleek.model.reader import VERSIONS, model_of
 from sleek.tables.saved import column_to_json
 
 FORMAT = "sleek-model"
-VERSION = 2
+VERSION = 3
 MAX_BYTES = 16 * 2**20  # a model of 10 units and 8 features has about 4,000
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> KernelModel:
     """Read a model that `KernelModel.save` has written: the same numbers, to the bit.
 
-    The file may come from a stranger: reading it executes nothing, takes O(bytes) time and memory, and
-    whatever is wrong with it ends in a `ModelFileError` that says so.
+    The file may have been written by anybody: reading it executes nothing, takes O(bytes) time and memory,
+    and whatever is wrong with it ends in a `ModelFileError` that says so.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def loads(data: bytes) -> KernelModel:
     if type(version) is not int or version not in VERSIONS:
         raise ModelFileError(
             f"The file has format version {version!r:.50}, and sleek {__version__} reads versions "
-            f"{' and '.join(map(str, VERSIONS))}: use the release of sleek that wrote it, or a newer one."
+            f"{VERSIONS[0]} to {VERSIONS[-1]}: use the release of sleek that wrote it, or a newer one."
         )
     return model_of(document, version)
 
@@ -84,7 +84,9 @@ def save(
     moments: bool = False,
 ) -> None:
     """Write a model; see `KernelModel.save`."""
-    write_atomically(path, dumps(model, metadata, moments))
+    data = dumps(model, metadata, moments)
+    with lock(path, needed=False):  # not in the middle of an update of the same file
+        write_atomically(path, data)
 
 
 def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None, moments: bool = False) -> bytes:
@@ -100,7 +102,7 @@ def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None, moments
         else [column_to_json(column) for column in model.inputs.columns],
         "outputs": {"kind": model.outputs.kind, **model.outputs.to_json()},
         "C": float(model.C),
-        "parts": [_part(part) for part in model.parts],
+        "parts": parts_to_json(model.expansion),
         "theta": model.theta.tolist(),
         "b": model.b.tolist(),
         "facts": None if model.facts is None else model.facts.to_json(),
@@ -111,26 +113,14 @@ def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None, moments
         "metadata": dict(model.metadata if metadata is None else metadata),
     }
     if moments:
-        document["moments"] = model.remembered().to_json()
-    lines = [f'"{key}": {_layout(_checked(value, key))}' for key, value in document.items()]
+        document["moments"] = require_memory(model).to_json()
+    lines = [f'"{key}": {_layout(_check(value, key))}' for key, value in document.items()]
     data = ("{\n" + ",\n".join(lines) + "\n}\n").encode("ascii")
     _check_readable(data, model)
     return data
 
 
-def _part(part: Part) -> dict[str, Any]:
-    known = known_bases().get(part.basis.name)
-    if known is not type(part.basis):
-        raise ValueError(
-            f"The basis {part.basis.name!r} of this model is not the one that this name stands for here, "
-            f"{known}: a saved model could not be read back."
-        )
-    settings = part.basis.get_params(deep=False)
-    arrays = {name: array.tolist() for name, array in part.units.arrays.items()}
-    return {"basis": {"name": part.basis.name, "settings": settings}, "units": arrays}
-
-
-def training_record(estimator: BaseEstimator) -> dict[str, Any]:
+def training_record(estimator: Any) -> dict[str, Any]:
     """What trained a model, for `KernelModel.trained_by`: sleek's version, the estimator and its settings.
 
     >>> from sleek import LowRankLSSVC
@@ -147,7 +137,7 @@ def training_record(estimator: BaseEstimator) -> dict[str, Any]:
 
 def _setting(value: Any) -> Any:
     """A setting as JSON: parts by name and settings, arrays by shape, and anything else in words."""
-    if isinstance(value, BaseEstimator):
+    if hasattr(value, "get_params") and not isinstance(value, type):
         parts = value.get_params(deep=False).items()
         return {"name": type(value).__name__, "settings": {name: _setting(part) for name, part in parts}}
     if isinstance(value, np.generic):
@@ -161,18 +151,16 @@ def _setting(value: Any) -> Any:
     return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
 
 
-def _checked(value: Any, where: str, depth: int = 2) -> Any:
+def _check(value: Any, where: str, depth: int = 2) -> Any:
     """A value that JSON can say and that `load` will read back equal."""
     if isinstance(value, np.generic):
         value = value.item()
     if depth > MAX_DEPTH:
         raise ValueError(f"`{where}` is nested more than {MAX_DEPTH} levels deep and cannot be saved.")
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {
-            _checked(key, where): _checked(item, f"{where}.{key}", depth + 1) for key, item in value.items()
-        }
+        return {_check(key, where): _check(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_checked(item, where, depth + 1) for item in value]
+        return [_check(item, where, depth + 1) for item in value]
     plain = value is None or isinstance(value, bool)
     number = isinstance(value, int) and -(2**63) <= value < 2**64
     real = isinstance(value, float) and np.isfinite(value)
@@ -211,7 +199,7 @@ def _check_readable(data: bytes, model: KernelModel) -> None:
 
 
 def _read(path: Path, max_bytes: int) -> bytes:
-    with _opened(path) as file:
+    with _open(path) as file:
         size = os.fstat(file.fileno()).st_size
         data = b"" if size > max_bytes else file.read(max_bytes + 1)
     if max(size, len(data)) > max_bytes:
@@ -222,7 +210,7 @@ def _read(path: Path, max_bytes: int) -> bytes:
     return data
 
 
-def _opened(path: Path) -> Any:
+def _open(path: Path) -> Any:
     if not stat.S_ISREG(path.stat().st_mode):
         raise ModelFileError("A model is read from a regular file, and this is none.")
     return path.open("rb")

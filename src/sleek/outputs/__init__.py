@@ -1,8 +1,8 @@
-"""What a model is asked to say, and what its outputs mean: classes or numbers.
+"""What a model predicts, classes or numbers, and what its outputs mean.
 
 An `Outputs` object owns everything that depends on the kind of target: how targets are read off rows, encoded
-as the columns T that the closed form fits, judged, decoded, named and saved. No other room asks which kind it
-is. A new kind is one class: see `Outputs`.
+as the columns T that the closed form fits, judged, decoded, named and saved. No other package asks which kind
+it is. A new kind is one class: see `Outputs`.
 """
 
 from sleek.outputs.base import Outputs, known_outputs

@@ -1,4 +1,4 @@
-"""What `Outputs` are: the meaning of a model's columns, from rows' targets to what is said of a new row."""
+"""The interface of a kind of outputs: targets as columns to fit, the error of predictions, and back."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.outputs.labels import Labels, of_one_kind
 from sleek.outputs.loss import SQUARED, Loss
 
 
@@ -42,15 +43,15 @@ class Outputs(ABC):
     @classmethod
     @abstractmethod
     def survey(cls, y: Any, s: FloatArray) -> Any:
-        """What some rows' targets, with weights s, tell: something that adds up over blocks of rows."""
+        """Statistics of some rows' targets with weights s, which add up over blocks of rows."""
 
     @classmethod
     @abstractmethod
     def learn(cls, survey: Any, flat: bool) -> Self:
         """The coding for all rows; `flat` says whether users gave, and expect, one column as a 1D array."""
 
-    def refined(self) -> Outputs | None:
-        """The same columns with the loss that a model is refined by in the end; None: there is none."""
+    def refinement(self) -> Outputs | None:
+        """The same columns with another loss, for the end of training; None: there is none."""
         return None
 
     # -- the columns T
@@ -70,7 +71,7 @@ class Outputs(ABC):
         """T (n, k) for the targets of some rows."""
 
     def importance(self, y: Any) -> FloatArray | None:
-        """What the weights of some rows are multiplied by, (n,); None: nothing."""
+        """The class weight of some rows, (n,), by which their weights are multiplied; None: there is none."""
         return None
 
     @property
@@ -84,8 +85,12 @@ class Outputs(ABC):
         return None
 
     def strata(self, T: FloatArray) -> IntArray:
-        """The stratum of each row, (n,): samples see to it that none is missed."""
+        """The stratum of each row, (n,): samples are stratified by it."""
         return np.zeros(len(T), dtype=np.int64)
+
+    def strata_of(self, y: Any) -> IntArray:
+        """The same for the targets of some rows as they are given."""
+        return self.strata(self.encode(y))
 
     @abstractmethod
     def decode(self, theta: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -95,21 +100,84 @@ class Outputs(ABC):
     def decode_residuals(self, residuals: FloatArray) -> FloatArray:
         """Residuals (n, k) of the columns T in the user's units."""
 
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes; none if numbers are predicted."""
+        return ()
+
+    def read_targets(self, y: Any, n_rows: int) -> Any:
+        """Targets as users give them, as `encode` takes them: `Labels` of known classes, or floats (n, k)."""
+        if y is None:
+            raise ValueError("There must be a target for every row: y is None.")
+        if self.reads == "labels":
+            found = y if isinstance(y, np.ndarray) else np.asarray(y)
+            if found.ndim == 2 and found.shape[1] == 1:
+                found = found[:, 0]
+            if found.shape != (n_rows,):
+                raise ValueError(
+                    f"There must be a class label for each of {n_rows} rows, got shape {found.shape}."
+                )
+            return self.known_labels(Labels.of(of_one_kind(found)))
+        try:
+            numbers = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"Targets must be numbers, got {y!r:.80}.") from None
+        numbers = numbers.reshape(len(numbers), -1) if numbers.ndim else numbers
+        if numbers.shape != (n_rows, self.n_outputs) or not np.isfinite(numbers).all():
+            raise ValueError(
+                f"Targets must be finite numbers, {self.n_outputs} for each of {n_rows} rows, got shape "
+                f"{np.shape(y)}{'' if np.isfinite(numbers).all() else ' with NaN or infinity'}."
+            )
+        return numbers
+
+    def known_labels(self, labels: Labels) -> Labels:
+        """The same labels as places among the classes; one that is none of them is refused."""
+        return labels
+
+    def same_as(self, other: Outputs) -> bool:
+        """Whether columns mean the same as those of other outputs, whatever their scale and loss."""
+        return self.kind == other.kind and self.n_outputs == other.n_outputs
+
+    @property
+    def class_weights(self) -> FloatArray | None:
+        """What rows of each class are multiplied by; None: nothing."""
+        return None
+
+    def plain(self, y: Any) -> AnyArray:
+        """Targets as rows hand them out, as the array that users would give."""
+        return np.asarray(y)
+
+    def with_loss(self, name: str) -> Outputs:
+        """The same columns with the loss of this name, which must be one that they can have."""
+        for outputs in (self, self.refinement()):
+            if outputs is not None and outputs.loss.name == name:
+                return outputs
+        raise ValueError(f"{self} cannot be fitted with loss={name!r}.")
+
     # -- judged
 
     @abstractmethod
     def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
-        """The error of each row, (n,), for outputs Y (n, k): its mean is what users are told to expect."""
+        """The error of each row, (n,), for outputs Y (n, k), in the unit of the expected error."""
+
+    def errors_by_output(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """The errors of each output, in its own units; or one for all."""
+        return self.row_errors(T, Y)[:, None]
+
+    @property
+    def largest_error(self) -> float | None:
+        """The largest error that a row can have; None: there is no limit."""
+        return None
 
     @abstractmethod
     def losses(self, T: FloatArray, Y: FloatArray) -> FloatArray:
-        """The loss of each row, (n,), by which settings are chosen."""
+        """The loss of each row, (n,), by which hyperparameters are chosen."""
 
     @abstractmethod
     def judge(self, y: Any, answers: AnyArray, s: FloatArray) -> Any:
-        """How good answers are for rows with targets y: something that adds up and has a `score`."""
+        """How good predictions are for rows with targets y: a record that adds up and has a `score`."""
 
-    # -- said
+    # -- predictions and words
 
     @abstractmethod
     def answer(self, Y: FloatArray) -> AnyArray:
@@ -134,7 +202,7 @@ class Outputs(ABC):
         """What is predicted, as half a sentence."""
 
     @abstractmethod
-    def rule(self, target: str, total: str, b: FloatArray) -> str:
+    def rule(self, target: str, total: str) -> str:
         """How the target follows from sums of units, as a line for people; `total` is the sum in words."""
 
     # -- saved
@@ -150,7 +218,7 @@ class Outputs(ABC):
 
 
 def known_outputs() -> dict[str, type[Outputs]]:
-    """Every final kind of outputs by its name: those of this room, and those that a user's program defines.
+    """Every final kind of outputs by its name: those of sleek, and those that a user's program defines.
 
     >>> known_outputs()["classes"]
     <class 'sleek.outputs.classes.ClassOutputs'>

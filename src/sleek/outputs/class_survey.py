@@ -1,4 +1,4 @@
-"""Which class labels some rows have, and how many of them: what a coding of classes is learnt from."""
+"""The class labels of some rows with their counts and weights, which add up over blocks of rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ClassSurvey:
     untyped: bool = False
 
     @classmethod
-    def grouped(
+    def of_labels(
         cls, labels: AnyArray, weights: FloatArray, counts: FloatArray, untyped: bool = False
     ) -> ClassSurvey:
         """The sums over equal labels."""
@@ -37,7 +37,7 @@ class ClassSurvey:
         return cls(different, sums_of(group, weights, size), sums_of(group, counts, size), untyped)
 
     def __add__(self, other: ClassSurvey) -> ClassSurvey:
-        return ClassSurvey.grouped(
+        return ClassSurvey.of_labels(
             np.concatenate([self.labels, other.labels]),
             np.concatenate([self.weights, other.weights]),
             np.concatenate([self.counts, other.counts]),

@@ -8,17 +8,22 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 
+from sleek._runtime import fields
 from sleek._runtime.checks import check_classes
-from sleek._runtime.json_values import check_keys, labels_from_json, labels_to_json
+from sleek._runtime.json_values import labels_from_json, labels_to_json
 from sleek._runtime.sums import Sums
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.base import Outputs
 from sleek.outputs.class_survey import ClassSurvey, sums_of
 from sleek.outputs.labels import Labels, positions, read_labels
-from sleek.outputs.loss import LOGISTIC, SQUARED, Loss
+from sleek.outputs.loss import LOGISTIC, LOSSES, SQUARED, Loss
+
+FIELDS = {
+    "type": fields.anything(),
+    "labels": fields.anything(),
+    "loss": fields.optional(fields.text((LOGISTIC.name,))),  # squared without it
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +65,7 @@ class ClassOutputs(Outputs):
     def survey(cls, y: Labels, s: FloatArray) -> ClassSurvey:
         weights, counts = (sums_of(y.codes, values, len(y.values)) for values in (s, np.ones(len(s))))
         seen = counts > 0  # labels may be those of more rows
-        return ClassSurvey.grouped(y.values[seen], weights[seen], counts[seen], y.untyped)
+        return ClassSurvey.of_labels(y.values[seen], weights[seen], counts[seen], y.untyped)
 
     @classmethod
     def learn(
@@ -70,9 +75,9 @@ class ClassOutputs(Outputs):
         class_weight: Mapping[Any, float] | str | None = None,
         classes: Any = None,
     ) -> Self:
-        """`classes` are all there will ever be, some of which may have no rows yet."""
+        """`classes` names all classes, as in scikit-learn's `partial_fit`: some may have no rows yet."""
         if survey.untyped:  # "1" and "01" may be the same number
-            survey = ClassSurvey.grouped(read_labels(survey.labels), survey.weights, survey.counts)
+            survey = ClassSurvey.of_labels(read_labels(survey.labels), survey.weights, survey.counts)
         check_discrete(survey.labels)
         check_classes(survey.labels)
         if classes is not None:
@@ -85,7 +90,7 @@ class ClassOutputs(Outputs):
         )
         return cls(survey.labels, factors, mean, survey.counts.astype(np.int64))
 
-    def refined(self) -> ClassOutputs:
+    def refinement(self) -> ClassOutputs:
         """Outputs that are log-odds."""
         return replace(self, loss=LOGISTIC)
 
@@ -96,6 +101,29 @@ class ClassOutputs(Outputs):
     @property
     def flat(self) -> bool:
         return len(self.classes) == 2
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        return tuple(self.classes.tolist())
+
+    def read_targets(self, y: Any, n_rows: int) -> Labels:
+        array = np.asarray(y)
+        if n_rows == array.size == 1 and array.ndim and array.dtype.kind in "biufUO":
+            place = self.places.get(array.item())
+            if place is not None:  # rows one by one are to be fast
+                return Labels(self.classes, np.array([place]))
+        found: Labels = super().read_targets(y, n_rows)
+        return found
+
+    def known_labels(self, labels: Labels) -> Labels:
+        codes = self.codes(labels)
+        if len(codes) and codes.min() < 0:
+            strange = labels.values[labels.codes[codes < 0]].tolist()[0]
+            raise ValueError(
+                f"The class {strange!r} is none of the model's {self}, and a model cannot learn new classes: "
+                "fit again with rows of all classes, or name them all in `classes` of the first partial_fit."
+            )
+        return Labels(self.classes, codes)
 
     def codes(self, y: Labels) -> IntArray:
         """The place of each row's label among the classes, -1 for one that is none."""
@@ -132,6 +160,9 @@ class ClassOutputs(Outputs):
     def strata(self, T: FloatArray) -> IntArray:
         return decide(T)
 
+    def strata_of(self, y: Labels) -> IntArray:
+        return self._known_codes(y)
+
     def _known_codes(self, y: Labels) -> IntArray:
         codes = self.codes(y)
         if y.values is not self.classes and len(codes) and codes.min() < 0:
@@ -160,23 +191,35 @@ class ClassOutputs(Outputs):
         The squared error alone prefers models that are too smooth at the boundary, mistakes alone are too
         coarse to tell settings apart on a few hundred rows. Log-odds are judged by the ±1 to expect of them.
         """
-        if not self.loss.quadratic:
-            Y = 2.0 * LOGISTIC.probabilities(Y) - 1.0
-        squared: FloatArray = np.sum((T - Y) ** 2, axis=1)
+        squared: FloatArray = np.sum((T - self.loss.expectation(Y)) ** 2, axis=1)
         return 0.5 * np.minimum(squared, 4.0) + self.row_errors(T, Y)
 
     def judge(self, y: Labels, answers: AnyArray, s: FloatArray) -> ClassScores:
-        """The weight of rows by actual and predicted class; strangers have the last line."""
+        """The confusion matrix of weights; labels that are none of the classes have the last line."""
         if y.values.dtype.kind in "iufb" and self.classes.dtype.kind in "OU" and len(y):
             raise ValueError(
                 f"The labels are numbers, as {y.values.tolist()[0]!r}, but the model's classes are text, "
                 f"such as {self.classes.tolist()[0]!r}. Is it the column of labels?"
             )
         order, size = np.argsort(self.classes), len(self.classes)
-        actual, said = self.codes(y), order[np.searchsorted(self.classes, answers, sorter=order)]
+        actual, predicted = self.codes(y), order[np.searchsorted(self.classes, answers, sorter=order)]
         actual = np.where(actual < 0, size, actual)
-        counts = sums_of(actual * size + said, s, (size + 1) * size)
+        counts = sums_of(actual * size + predicted, s, (size + 1) * size)
         return ClassScores(counts.reshape(size + 1, size))
+
+    def same_as(self, other: Outputs) -> bool:
+        return isinstance(other, ClassOutputs) and np.array_equal(self.classes, other.classes)
+
+    @property
+    def class_weights(self) -> FloatArray | None:
+        return self.factors
+
+    @property
+    def largest_error(self) -> float | None:
+        return 1.0
+
+    def plain(self, y: Labels) -> AnyArray:
+        return y.values[y.codes]
 
     def answer(self, Y: FloatArray) -> AnyArray:
         labels: AnyArray = self.classes[decide(Y)]
@@ -192,29 +235,26 @@ class ClassOutputs(Outputs):
         return tuple(f"for {word}" for word in self.words)
 
     def describe(self) -> str:
-        outputs = "" if self.loss.quadratic else " by log-odds"
+        outputs = " by log-odds" if self.loss.log_odds else ""
         return f"one of {len(self.classes)} classes{outputs}"
 
-    def rule(self, target: str, total: str, b: FloatArray) -> str:
+    def rule(self, target: str, total: str) -> str:
         if len(self.classes) == 2:
             below, above = (str(label) for label in self.classes.tolist())
             return f"{target} is {above} where {total} > 0, else {below}"
-        constants = ", ".join(f"{word} {value:+.2g}" for word, value in zip(self.words, b, strict=True))
-        return f"{target} is the class with the largest {total}; b: {constants}"
+        return f"{target} is the class for which {total} is largest"
 
     def to_json(self) -> dict[str, Any]:
         block = labels_to_json(self.classes)
-        return block if self.loss.quadratic else {**block, "loss": "logistic"}
+        return block if self.loss.name == SQUARED.name else {**block, "loss": self.loss.name}
 
     @classmethod
     def from_json(cls, block: Mapping[str, Any], n_outputs: int) -> Self:
-        check_keys(block, {"type", "labels"}, "`classes`", optional=frozenset({"loss"}))
-        if block.get("loss", "logistic") != "logistic":
-            raise ValueError(f'`loss` of `classes` must be "logistic" or absent, got {block["loss"]!r}.')
-        classes = labels_from_json({name: block[name] for name in ("type", "labels")})
+        found = fields.read(block, FIELDS, "classes")
+        classes, loss = labels_from_json(found), LOSSES[found["loss"] or SQUARED.name]
         if len(classes) < 2 or n_outputs != (1 if len(classes) == 2 else len(classes)):
             raise ValueError(f"{n_outputs} outputs do not fit {len(classes)} class labels.")
-        return cls(classes, loss=LOGISTIC if "loss" in block else SQUARED)
+        return cls(classes, loss=loss)
 
     def __repr__(self) -> str:
         return f"classes {self.classes.tolist()}"
@@ -245,6 +285,8 @@ def decide(Y: FloatArray) -> IntArray:
 def check_discrete(labels: AnyArray) -> None:
     """Labels that are no measurements, in scikit-learn's sentence."""
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        from sklearn.utils.multiclass import check_classification_targets
+
         check_classification_targets(labels)
 
 
@@ -268,6 +310,8 @@ def class_factors(
             )
         return np.asarray(weights.sum() / (len(classes) * weights))
     wanted = dict(class_weight) if isinstance(class_weight, Mapping) else class_weight
+    from sklearn.utils.class_weight import compute_class_weight
+
     factors = np.asarray(compute_class_weight(wanted, classes=classes, y=classes), dtype=np.float64)
     bad = ~((factors > 0) & (factors < np.inf))
     if bad.any():

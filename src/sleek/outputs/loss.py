@@ -1,4 +1,4 @@
-"""What training minimises, as a sequence of weighted least squares problems.
+"""Loss functions, which training minimises as a sequence of weighted least squares problems.
 
 A loss ℓ(t, y) touches, at outputs Y, the quadratic ½ w (t' - y)² that has its slope and curvature there:
 
@@ -15,17 +15,24 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax
 
+from sleek._runtime.exponentials import expit, logsumexp, softmax
 from sleek._runtime.types import FloatArray
 
-LEAST_CURVATURE = 1e-6  # of a row that is beyond doubt: its weight must not be 0
+LEAST_CURVATURE = 1e-6  # of a row that is certain: its weight must not be 0
 
 
 class Loss(ABC):
-    """The loss of outputs Y (n, k) for targets T (n, k), summed over the outputs of a row."""
+    """A loss ℓ of outputs Y (n, k) for targets T (n, k), summed over the outputs of a row.
 
+    A new loss is one subclass. It says everything that a fit has to know: its values and slopes, the least
+    squares problem that touches it, its value for a model without any information (`unit`), its curvature
+    there (`curvature`), from where to minimise it (`start`), and what outputs mean (`expectation`).
+    """
+
+    name: ClassVar[str]  # in settings and model files
     quadratic: ClassVar[bool] = False  # whether `working` is always (T, 1): one round then solves it
+    log_odds: ClassVar[bool] = False  # whether outputs are logarithms of odds
 
     @abstractmethod
     def values(self, T: FloatArray, Y: FloatArray) -> FloatArray:
@@ -44,6 +51,26 @@ class Loss(ABC):
         slopes: FloatArray = w[:, None] * (Y - targets)
         return slopes
 
+    def values_and_slopes(self, T: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Both, where what they share need not be computed twice."""
+        return self.values(T, Y), self.slopes(T, Y)
+
+    @abstractmethod
+    def unit(self, n_outputs: int) -> float:
+        """The loss of a row in a model without any information: tolerances are shares of it."""
+
+    @abstractmethod
+    def curvature(self, n_outputs: int) -> float:
+        """∂²ℓ/∂y² in a model without any information."""
+
+    def start(self, theta: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weights and constants to begin with, from those of least squares for the same targets."""
+        return theta, b
+
+    def expectation(self, Y: FloatArray) -> FloatArray:
+        """The targets (n, k) to expect where outputs are Y: the inverse of the link."""
+        return Y
+
 
 class SquaredLoss(Loss):
     """ℓ = ½ Σ (t - y)².
@@ -52,6 +79,7 @@ class SquaredLoss(Loss):
     array([2.])
     """
 
+    name: ClassVar[str] = "squared"
     quadratic: ClassVar[bool] = True
 
     def values(self, T: FloatArray, Y: FloatArray) -> FloatArray:
@@ -60,6 +88,13 @@ class SquaredLoss(Loss):
 
     def working(self, T: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
         return T, np.ones(len(T))
+
+    def unit(self, n_outputs: int) -> float:
+        """Half the variance of targets that are encoded."""
+        return 0.5 * n_outputs
+
+    def curvature(self, n_outputs: int) -> float:
+        return 1.0
 
 
 SQUARED = SquaredLoss()
@@ -76,15 +111,34 @@ class LogisticLoss(Loss):
     (array([0.693, 0.693]), array([-0.5,  0.5]))
     """
 
+    name: ClassVar[str] = "logistic"
+    log_odds: ClassVar[bool] = True
+
     def values(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         if T.shape[1] == 1:
             values: FloatArray = np.logaddexp(0.0, -T[:, 0] * Y[:, 0])
             return values
-        return np.asarray(logsumexp(Y, axis=1) - np.sum(np.where(T > 0, Y, 0.0), axis=1))
+        return np.asarray(logsumexp(Y) - np.sum(np.where(T > 0, Y, 0.0), axis=1))
 
     def probabilities(self, Y: FloatArray) -> FloatArray:
         """p (n, k) of +1 in every column."""
-        return np.asarray(expit(Y) if Y.shape[1] == 1 else softmax(Y, axis=1))
+        return expit(Y) if Y.shape[1] == 1 else softmax(Y)
+
+    def unit(self, n_outputs: int) -> float:
+        return float(np.log(max(2, n_outputs)))
+
+    def curvature(self, n_outputs: int) -> float:
+        """p(1 - p) of classes that are all as frequent."""
+        k = max(2, n_outputs)
+        return (1.0 - 1.0 / k) / k
+
+    def start(self, theta: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Least squares expect 2p - 1, which is half the log-odds near 0."""
+        return 2.0 * theta, 2.0 * b
+
+    def expectation(self, Y: FloatArray) -> FloatArray:
+        """2p - 1."""
+        return 2.0 * self.probabilities(Y) - 1.0
 
     def working(self, T: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
         p = self.probabilities(Y)
@@ -94,5 +148,24 @@ class LogisticLoss(Loss):
     def slopes(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         return self.probabilities(Y) - (T > 0)
 
+    def values_and_slopes(self, T: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Both from one exponential of each output."""
+        if T.shape[1] == 1:
+            margins = T * Y
+            small = np.exp(-np.abs(margins))  # σ(-|margin|)·(1 + small)
+            values = np.log1p(small) - np.minimum(margins, 0.0)
+            return values[:, 0], np.where(margins > 0, small, 1.0) / (1.0 + small) * -T
+        rows, own = np.arange(len(T)), T.argmax(axis=1)  # the class of each row
+        most = Y.max(axis=1)
+        values = most - Y[rows, own]
+        slopes = Y - most[:, None]
+        np.exp(slopes, out=slopes)
+        total = slopes.sum(axis=1)
+        values += np.log(total)
+        slopes /= total[:, None]
+        slopes[rows, own] -= 1.0
+        return values, slopes
+
 
 LOGISTIC = LogisticLoss()
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (SQUARED, LOGISTIC)}

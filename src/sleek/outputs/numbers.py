@@ -8,12 +8,20 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sleek._runtime.json_values import array_of, check_keys, truth_of
+from sleek._runtime import fields
+from sleek._runtime.counting import how_many
 from sleek._runtime.sums import Sums
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek._runtime.warn import warn
-from sleek.kernels.columns import MOST_SPREAD, ColumnMoments
+from sleek.kernels.column_statistics import MOST_SPREAD, ColumnMoments
 from sleek.outputs.base import Outputs
+
+LEAST = 1e-140  # of a target's standard deviation: its square, and sums of squares, would vanish
+FIELDS = {
+    "flat": fields.truth(),
+    "mean": fields.array("output"),
+    "scale": fields.array("output", above=0),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +81,7 @@ class NumberOutputs(Outputs):
 
     def encode(self, y: FloatArray) -> FloatArray:
         T: FloatArray = (y - self.mean) / self.scale
-        return T
+        return np.where(np.abs(T) < LEAST, 0.0, T)
 
     def decode(self, theta: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
         return theta * self.scale, b * self.scale + self.mean
@@ -83,9 +91,15 @@ class NumberOutputs(Outputs):
         return decoded
 
     def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
-        """Squared errors in the target's own units, averaged over the outputs."""
+        """Squared errors in the target's own units; the mean of several, each relative to its variance."""
+        if T.shape[1] == 1:
+            return self.errors_by_output(T, Y)[:, 0]
+        return np.asarray(((T - Y) ** 2).mean(axis=1))
+
+    def errors_by_output(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """Squared errors in the targets' own units."""
         squares: FloatArray = ((T - Y) * self.scale) ** 2
-        return squares[:, 0] if squares.shape[1] == 1 else np.asarray(squares.mean(axis=1))
+        return squares
 
     def losses(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """Squared errors, summed over the outputs, each relative to its variance."""
@@ -104,30 +118,23 @@ class NumberOutputs(Outputs):
         return ("y",) if self.flat else tuple(f"y{k}" for k in range(self.n_outputs))
 
     def describe(self) -> str:
-        return "a number" if self.flat else f"{self.n_outputs} numbers"
+        return "a number" if self.flat else how_many(self.n_outputs, "number")
 
-    def rule(self, target: str, total: str, b: FloatArray) -> str:
-        if self.n_outputs == 1:
-            return f"{target} = {total}"
-        constants = ", ".join(f"{word} {value:+.2g}" for word, value in zip(self.words, b, strict=True))
-        return f"{target} are {total}; b: {constants}"
+    def rule(self, target: str, total: str) -> str:
+        return f"{target} {'is' if self.n_outputs == 1 else 'are'} {total}"
 
     def to_json(self) -> dict[str, Any]:
         return {"flat": bool(self.flat), "mean": self.mean.tolist(), "scale": self.scale.tolist()}
 
     @classmethod
     def from_json(cls, block: Mapping[str, Any], n_outputs: int) -> Self:
-        check_keys(block, {"flat", "mean", "scale"}, "`outputs`")
-        flat = truth_of(block["flat"], "outputs.flat")
-        if flat and n_outputs > 1:
+        found = fields.read(block, FIELDS, "outputs", output=n_outputs)
+        if found["flat"] and n_outputs > 1:
             raise ValueError(f"`outputs.flat` must be false for {n_outputs} outputs, got true.")
-        mean, scale = (array_of(block[key], f"outputs.{key}", 1) for key in ("mean", "scale"))
-        if not len(mean) == len(scale) == n_outputs or not (scale > 0).all():
-            raise ValueError(f"`outputs` must have a mean and a positive scale for {n_outputs} outputs.")
-        return cls(mean, scale, flat)
+        return cls(found["mean"], found["scale"], found["flat"])
 
     def __repr__(self) -> str:
-        return f"{self.n_outputs} outputs"
+        return how_many(self.n_outputs, "output")
 
 
 @dataclass(frozen=True, eq=False)

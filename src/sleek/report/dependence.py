@@ -9,11 +9,11 @@ import numpy as np
 
 from sleek._runtime.packages import need
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.calibration.classes import ClassCalibration
-from sleek.model.given import rows_of
+from sleek.calibration.class_calibration import ClassCalibration
 from sleek.model.kernel_model import KernelModel
+from sleek.model.rows_to_predict import rows_of
 from sleek.outputs.classes import ClassOutputs
-from sleek.report.plots import COLORS
+from sleek.report.decision_plots import COLORS
 from sleek.report.shown import ANOTHER, MISSING, inputs_of
 from sleek.tables.columns import Column, DateColumn, NumberColumn, WordColumn
 from sleek.tables.encoded import EncodedTable
@@ -74,7 +74,7 @@ def dependence(model: Any, X: Any, column: str | int, n_values: int = 20) -> Dep
     some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_ROWS)).astype(np.int64))
     rows = rows.take(some) if isinstance(rows, EncodedTable) else np.asarray(rows, dtype=np.float64)[some]
     here = rows.settled[place] if isinstance(rows, EncodedTable) else rows[:, place]
-    values, settled = _asked(whole, here, n_values)
+    values, settled = _values_to_ask(whole, here, n_values)
     means = [_answers(own, _with(rows, place, value)).mean(axis=0) for value in settled]
     return Dependence(whole.name, values, np.stack(means), _names(own))
 
@@ -141,7 +141,7 @@ def _place(model: KernelModel, column: str | int) -> int:
     raise ValueError(f"The model reads no column {column!r}, only {', '.join(map(repr, names))}.{hint}")
 
 
-def _asked(column: Column, here: AnyArray, n_values: int) -> tuple[list[Any], list[Any]]:
+def _values_to_ask(column: Column, here: AnyArray, n_values: int) -> tuple[list[Any], list[Any]]:
     """The values to ask for, as people know them and as they are settled."""
     if isinstance(column, WordColumn):
         counts = np.bincount(here, minlength=len(column.levels) + 2)
@@ -178,7 +178,7 @@ def _with(rows: Any, place: int, value: Any) -> Any:
 
 def _answers(model: KernelModel, rows: Any) -> FloatArray:
     if isinstance(model.calibration, ClassCalibration):
-        return model.probabilities_unchecked(rows)
+        return model.uncertainty.probabilities(rows)
     return model.outputs_unchecked(rows)
 
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from sleek._runtime.types import AnyArray, FloatArray
+from sleek.kernels.column_statistics import ColumnMoments
 from sleek.model.facts import Facts
 from sleek.outputs.base import Outputs
+from sleek.outputs.class_survey import ClassSurvey
 from sleek.outputs.classes import ClassOutputs
-from sleek.outputs.labels import Labels
+from sleek.outputs.labels import read_labels
 from sleek.outputs.numbers import NumberOutputs
 from sleek.report.words import plain, rough, short
 
@@ -24,7 +25,7 @@ def expected_error(outputs: Outputs, facts: Facts) -> dict[str, Any]:
     """The error to expect as plain values, its standard error, and how it was found.
 
     Classes: `error`, the share of mistakes. Numbers: `rmse` in the target's own units, and `r2`, the share of
-    the variance that is explained.
+    the variance that is explained; several targets have no unit in common, and `rmse` is None.
     """
     expected = facts.expected
     return {"error": expected.value, "standard_error": expected.standard_error, "method": expected.method}
@@ -34,41 +35,44 @@ def expected_error(outputs: Outputs, facts: Facts) -> dict[str, Any]:
 def _(outputs: NumberOutputs, facts: Facts) -> dict[str, Any]:
     """The standard error of √v is that of v, divided by the slope 2√v."""
     expected, variance = facts.expected, float(np.mean(facts.variance))
+    if outputs.n_outputs > 1:  # errors are relative to the variance of each target
+        found = {"rmse": None, "standard_error": expected.standard_error, "r2": 1.0 - expected.value}
+        return found | {"method": expected.method}
     rmse = float(np.sqrt(expected.value))
     return {
         "rmse": rmse,
         "standard_error": expected.standard_error / (2.0 * rmse) if rmse > 0 else 0.0,
-        "r2": 1.0 - expected.value / variance if outputs.n_outputs == 1 and variance > 0 else None,
+        "r2": 1.0 - expected.value / variance if variance > 0 else None,
         "method": expected.method,
     }
 
 
 @singledispatch
-def baseline(outputs: Outputs, y: AnyArray, s: FloatArray) -> dict[str, Any]:
-    """The error of always saying the same, for targets y of weights s, as plain values; {} if not known.
+def baseline(outputs: Outputs, targets: Any) -> dict[str, Any]:
+    """The error of always saying the same, by what a survey says of the targets; {} if not known.
 
     Classes: `baseline`, the label that weighs most, and `baseline_error`. Numbers: `baseline_rmse`, of the
     mean.
 
-    >>> baseline(ClassOutputs(np.array(["no", "yes"])), np.array(["no", "yes", "no", "no"]), np.ones(4))
+    >>> from sleek.outputs.labels import Labels
+    >>> labels = Labels.of(np.array(["no", "yes", "no", "no"]))
+    >>> baseline(ClassOutputs(labels.values), ClassOutputs.survey(labels, np.ones(4)))
     {'baseline': 'no', 'baseline_error': 0.25}
     """
     return {}
 
 
 @baseline.register
-def _(outputs: ClassOutputs, y: AnyArray, s: FloatArray) -> dict[str, Any]:
-    labels = Labels.of(y)
-    most = labels.values[np.bincount(labels.codes, s).argmax()]
-    score = outputs.judge(labels, np.full(len(y), most), s).score
-    return {"baseline": np.asarray(most).item(), "baseline_error": 1.0 - score}
+def _(outputs: ClassOutputs, targets: ClassSurvey) -> dict[str, Any]:
+    labels = read_labels(targets.labels) if targets.untyped else targets.labels
+    most = int(np.argmax(targets.weights))
+    error = 1.0 - targets.weights[most] / targets.weights.sum()
+    return {"baseline": labels.tolist()[most], "baseline_error": float(error)}
 
 
 @baseline.register
-def _(outputs: NumberOutputs, y: AnyArray, s: FloatArray) -> dict[str, Any]:
-    targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-    mean = np.broadcast_to(np.average(targets, axis=0, weights=s), targets.shape)
-    return {"baseline_rmse": outputs.judge(targets, mean, s).rmse}
+def _(outputs: NumberOutputs, targets: ColumnMoments) -> dict[str, Any]:
+    return {"baseline_rmse": float(np.sqrt(np.mean(targets.squares / targets.weight)))}
 
 
 def in_words(numbers: dict[str, Any]) -> str:
@@ -81,9 +85,13 @@ def in_words(numbers: dict[str, Any]) -> str:
     '8.3 % ± 1.2 (rows held out; always saying "no" 12.0 %)'
     >>> in_words({"rmse": 2.812, "standard_error": 0.2, "r2": 0.871, "method": "refitted folds"})
     'RMSE 2.81 ± 0.2, R² 0.871 (refitted folds)'
+    >>> in_words({"rmse": None, "standard_error": 0.02, "r2": 0.871, "method": "refitted folds"})
+    'R² 0.871 ± 0.020, the mean over the targets (refitted folds)'
     """
     details = [numbers["method"]]
-    if "rmse" in numbers:
+    if "rmse" in numbers and numbers["rmse"] is None:
+        said = f"R² {numbers['r2']:.3f} ± {numbers['standard_error']:.3f}, the mean over the targets"
+    elif "rmse" in numbers:
         r2 = "" if numbers["r2"] is None else f", R² {numbers['r2']:.3f}"
         said = f"RMSE {short(numbers['rmse'])} ± {rough(numbers['standard_error'])}{r2}"
         if numbers["r2"] is None and "baseline_rmse" in numbers:  # R² compares with the mean

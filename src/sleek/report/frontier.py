@@ -1,4 +1,4 @@
-"""What more units bring, as a picture. Needs matplotlib: ``pip install 'sleek-svm[plot]'``."""
+"""What more numbers bring, as a picture. Needs matplotlib: ``pip install 'sleek-svm[plot]'``."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sleek._runtime.counting import how_many
 from sleek._runtime.packages import need
 
-LINE, CHOSEN = "#0072b2", "#d55e00"  # two of Okabe and Ito's
+LINE, UNITS, CHOSEN = "#0072b2", "#009e73", "#d55e00"  # three of Okabe and Ito's
+KINDS = ("single columns", "with units")
 
 
 def plot_path(estimator: Any, ax: Any = None) -> Any:
-    """Draw a fitted estimator's error against its number of units, and which size was chosen.
+    """Draw the ladder of a fitted estimator: error against numbers to read, and what was chosen.
 
     Bars are standard errors of each error; those of differences, by which sizes are compared, are smaller.
 
@@ -35,7 +37,8 @@ def plot_path(estimator: Any, ax: Any = None) -> Any:
     >>> from sleek.datasets import make_ripley
     >>> ax = plot_path(LowRankLSSVC(random_state=0).fit(*make_ripley(100, random_state=0)))
     >>> ax.get_xlabel()
-    'units'
+    'numbers to read'
+    >>> import matplotlib.pyplot as plt; plt.close()
     """
     check_is_fitted(estimator, "path_")
     path = estimator.path_
@@ -46,23 +49,18 @@ def plot_path(estimator: Any, ax: Any = None) -> Any:
     from matplotlib.ticker import MaxNLocator
 
     ax = plt.gca() if ax is None else ax
-    units = np.array(path["n_units"])
-    best = [
-        np.flatnonzero(units == size)[np.argmin(np.array(path["loss"])[units == size])] for size in set(units)
-    ]
+    numbers, errors, bars = (np.array(path[name]) for name in ("n_numbers", "error", "error_std"))
     chosen = path["chosen"].index(True)
-    shown = sorted({*(int(i) for i in best if units[i] != units[chosen]), chosen}, key=lambda i: units[i])
-    x, y, bars = (np.array(path[name])[shown] for name in ("n_units", "error", "error_std"))
-    ax.errorbar(x, y, bars, color=LINE, marker="o", capsize=3, label="tried")
-    features = path["n_linear"][chosen]
-    words = f"chosen: {units[chosen]} units" + (f" and {features} linear features" if features else "")
-    ax.plot(units[chosen], path["error"][chosen], "o", color=CHOSEN, markersize=11, zorder=3, label=words)
-    ax.set_xscale("symlog", linthresh=10)
-    ax.set_xticks(x, [str(size) for size in x])
-    ax.minorticks_off()
+    kinds = [KINDS[units > 0] for units in path["n_units"]]
+    for kind, color in zip(KINDS, (LINE, UNITS), strict=True):
+        own = np.array([one == kind for one in kinds])
+        ax.errorbar(numbers[own], errors[own], bars[own], color=color, marker="o", capsize=3, label=kind)
+    words = f"chosen: {how_many(int(numbers[chosen]), 'number')}"
+    ax.plot(numbers[chosen], errors[chosen], "o", color=CHOSEN, markersize=11, zorder=3, label=words)
+    ax.set_xscale("log")
     ax.set_ylim(bottom=0.0)
     ax.yaxis.set_major_locator(MaxNLocator(6))
-    ax.set_xlabel("units")
+    ax.set_xlabel("numbers to read")
     ax.set_ylabel("share of mistakes" if hasattr(estimator, "classes_") else "mean squared error")
     ax.legend(frameon=False)
     return ax

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.calibration.classes import ClassCalibration
-from sleek.calibration.numbers import NumberCalibration
+from sleek.calibration.class_calibration import ClassCalibration
+from sleek.calibration.number_calibration import NumberCalibration
 from sleek.model.kernel_model import KernelModel
 
 LEVELS = (0.8, 0.9, 0.95)
@@ -29,16 +29,16 @@ def sureness_sums(model: KernelModel, X: Any, y: AnyArray, s: FloatArray) -> Flo
     """
     if isinstance(model.calibration, ClassCalibration):
         known = y >= 0
-        P, codes, s = model.probabilities_unchecked(X)[known], y[known], s[known]
+        P, codes, s = model.uncertainty.probabilities(X)[known], y[known], s[known]
         with np.errstate(divide="ignore"):
             losses = -np.log(P[np.arange(len(codes)), codes])
         squares = np.sum((P - np.eye(P.shape[1])[codes]) ** 2, axis=1) / (2.0 if P.shape[1] == 2 else 1.0)
         return np.array([s.sum(), s @ losses, s @ squares])
-    sums, levels = [s.sum()], levels_known(model)
+    sums, levels = [s.sum()], known_levels(model)
     if levels:
-        found = model.spreads_unchecked(X)
+        found = model.uncertainty.spread(X)
         for level in levels:
-            ends = model.intervals_of(found, level, None)
+            ends = model.uncertainty.intervals(found, level, None)
             inside = (ends[:, 0] <= y) & (y <= ends[:, 1])
             sums += [s @ inside, s @ (ends[:, 1] - ends[:, 0])]
     return np.array(sums)
@@ -57,12 +57,12 @@ def sureness(model: KernelModel, sums: FloatArray) -> dict[str, Any]:
         return dict(zip(("log_loss", "brier"), means, strict=True))
     covered = [
         {"level": level, "coverage": coverage, "width": width}
-        for level, coverage, width in zip(levels_known(model), means[::2], means[1::2], strict=True)
+        for level, coverage, width in zip(known_levels(model), means[::2], means[1::2], strict=True)
     ]
     return {"intervals": covered} if covered else {}
 
 
-def levels_known(model: KernelModel) -> list[float]:
+def known_levels(model: KernelModel) -> list[float]:
     """The levels of a regression's intervals that rows were enough for; none if groups are needed."""
     calibration = model.calibration
     if not isinstance(calibration, NumberCalibration) or not model.outputs.flat:

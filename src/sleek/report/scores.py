@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sleek._runtime.checks import rows_that_count
 from sleek._runtime.sums import Sums, total
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.model.kernel_model import KernelModel
@@ -42,14 +43,13 @@ def scores_of(
     (250, True, True)
     """
     s = np.ones(len(y)) if sample_weight is None else sample_weight
-    if not (s > 0).all():
-        X, y, s = X[np.flatnonzero(s > 0)], y[s > 0], s[s > 0]
+    X, y, s = rows_that_count(X, np.asarray(y), s)
     labels = model.outputs.reads == "labels"
     targets = Labels.of(y) if labels else np.asarray(y, np.float64).reshape(len(y), -1)
     size = PREDICTED.block_rows
     parts = (slice(start, start + size) for start in range(0, len(y), size))
-    found = total(_judged(model, X[rows], targets[rows], s[rows]) for rows in parts)
-    return _told(model, found, weighted=sample_weight is not None)
+    found = total(_judge(model, X[rows], targets[rows], s[rows]) for rows in parts)
+    return _summary(model, found, weighted=sample_weight is not None)
 
 
 def scores_of_rows(
@@ -64,10 +64,10 @@ def scores_of_rows(
     """
 
     def task(block: RawBlock) -> Judged:
-        return _judged(model, block.X, block.y, block.s)
+        return _judge(model, block.X, block.y, block.s)
 
     found = rows.map_reduce(task, run, reads=model.outputs.reads, features=True, cutting=PREDICTED)
-    return _told(model, found, weighted), found.strangers
+    return _summary(model, found, weighted), found.strangers
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Judged(Sums):
     strangers: Counter[Any]  # labels that are none of the model's
 
 
-def _judged(model: KernelModel, X: Any, y: Any, s: FloatArray) -> Judged:
+def _judge(model: KernelModel, X: Any, y: Any, s: FloatArray) -> Judged:
     outputs = model.outputs
     Y = model.outputs_unchecked(X)
     curve: list[tuple[IntArray, FloatArray, FloatArray]] = []
@@ -98,7 +98,7 @@ def _judged(model: KernelModel, X: Any, y: Any, s: FloatArray) -> Judged:
     return Judged(len(s), float(s.sum()), outputs.judge(y, outputs.answer(Y), s), sure, curve, strangers)
 
 
-def _told(model: KernelModel, found: Judged, weighted: bool) -> dict[str, Any]:
+def _summary(model: KernelModel, found: Judged, weighted: bool) -> dict[str, Any]:
     scores: dict[str, Any] = {"rows": found.rows}
     if weighted:
         scores["weight"] = found.weight
@@ -122,7 +122,7 @@ def _class_scores(outputs: ClassOutputs, judged: ClassScores, whole: bool) -> di
     """The table of classes: what rows of each class were predicted as, and those of classes that are none."""
     counts = judged.counts
     right = np.diagonal(counts)
-    actual, said = counts.sum(axis=1), counts.sum(axis=0)
+    actual, predicted = counts.sum(axis=1), counts.sum(axis=0)
 
     def count(number: Any) -> int | float:
         return int(number) if whole else float(number)
@@ -136,7 +136,7 @@ def _class_scores(outputs: ClassOutputs, judged: ClassScores, whole: bool) -> di
                 "class": label,
                 "total": count(actual[k]),
                 "recall": _share(right[k], actual[k]),
-                "precision": _share(right[k], said[k]),
+                "precision": _share(right[k], predicted[k]),
                 "predicted": list(map(count, counts[k])),
             }
             for k, label in enumerate(outputs.classes.tolist())

@@ -58,11 +58,11 @@ class Shown:
         return " days" if self.days else ""
 
 
-def shown_as(column: Column, place: slice) -> list[Shown]:
+def show_column(column: Column, place: slice) -> list[Shown]:
     """A category with its levels; any other column as the numbers that it becomes.
 
-    >>> [(one.name, one.words) for one in shown_as(NumberColumn("age", 40.0, indicator=True), slice(3, 5))]
-    [('age', ()), ('age is missing', ('no', 'yes'))]
+    >>> [(one.name, one.words) for one in show_column(NumberColumn("age", 40.0, indicator=True), slice(3, 5))]
+    [('age', ()), ('age', ('known', 'missing'))]
     """
     match column:
         case CategoryColumn(name=name, words=words):
@@ -75,8 +75,8 @@ def shown_as(column: Column, place: slice) -> list[Shown]:
     if isinstance(column, DateColumn):
         found[0] = Shown(column.name, found[0].place, days=True)
     if gaps:
-        name, i = features[-1]
-        found.append(Shown(name, slice(i, i + 1), ("no", "yes"), np.array([[0.0], [1.0]])))
+        _, i = features[-1]
+        found.append(Shown(column.name, slice(i, i + 1), ("known", "missing"), np.array([[0.0], [1.0]])))
     return found
 
 

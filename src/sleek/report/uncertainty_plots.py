@@ -8,7 +8,7 @@ import numpy as np
 
 from sleek._runtime.packages import need
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.report.plots import COLORS, classes_of
+from sleek.report.decision_plots import COLORS, classes_of
 
 LEAST_IN_BIN = 10  # rows: fewer tell nothing about a share
 HISTOGRAM_BINS = 40
@@ -62,7 +62,7 @@ def plot_reliability(
         if label not in classes.tolist():
             raise ValueError(f"`label` must be one of {classes.tolist()}, got {label!r}.")
         said, hit, word = P[:, classes.tolist().index(label)], truth == label, str(label)
-    x, share, error = _binned(said, hit, n_bins)
+    x, share, error = _bin(said, hit, n_bins)
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle="--", zorder=1)
     ax.errorbar(
         x, share, 2 * error, color=COLORS[0], marker="o", markersize=5, linewidth=1.2, capsize=2, zorder=3
@@ -128,7 +128,7 @@ def plot_coverage(
     if ends.ndim != 2 or truth.shape != (len(ends),):
         raise ValueError("Coverage is drawn for one target and one level, with a target for each row.")
     widths, inside = ends[:, 1] - ends[:, 0], (ends[:, 0] <= truth) & (truth <= ends[:, 1])
-    x, share, error = _binned(widths, inside, n_bins)
+    x, share, error = _bin(widths, inside, n_bins)
     ax.axhline(confidence_level, color="0.6", linewidth=1, linestyle="--", zorder=1)
     ax.errorbar(
         x, share, 2 * error, color=COLORS[0], marker="o", markersize=5, linewidth=1.2, capsize=2, zorder=3
@@ -166,12 +166,12 @@ def _below(ax: Any) -> Any:
     return below
 
 
-def _binned(values: FloatArray, hit: AnyArray, n_bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _bin(values: FloatArray, hit: AnyArray, n_bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Rows in bins of equal size by a number: its mean, the share of hits, and the standard error of that.
 
     One hit and one miss are added for the error, so that a bin without misses has one too.
 
-    >>> [found.tolist() for found in _binned(np.arange(40.0), np.arange(40) >= 20, 2)[:2]]
+    >>> [found.tolist() for found in _bin(np.arange(40.0), np.arange(40) >= 20, 2)[:2]]
     [[9.5, 29.5], [0.0, 1.0]]
     """
     count = max(1, min(n_bins, len(values) // LEAST_IN_BIN))

@@ -1,4 +1,4 @@
-"""Names and numbers for people."""
+"""Names and numbers as text for people: shortened, escaped for the terminal, with signs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def short(number: float) -> str:
     return f"{number:.0f}" if 1000 <= abs(number) < 1e6 else f"{number:.3g}"
 
 
-def signed(number: float) -> str:
+def with_sign(number: float) -> str:
     """As `short`, with a plus.
 
-    >>> signed(0.5), signed(-1234.5)
+    >>> with_sign(0.5), with_sign(-1234.5)
     ('+0.5', '-1234')
     """
     return f"{'+' if number >= 0 else ''}{short(number)}"

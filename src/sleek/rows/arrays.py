@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,12 +15,12 @@ from sleek.kernels import LARGE_BLOCK
 from sleek.outputs.base import Outputs
 from sleek.outputs.labels import Labels
 from sleek.rows.cutting import TARGETS, Cutting
+from sleek.rows.encoding import Encoding, Strangers
 from sleek.rows.raw import RawBlock, words_for
 from sleek.rows.rows import Rows, Run
-from sleek.rows.sorting import sorted_rows
 from sleek.rows.source import Block, RandomAccess, Source, run_length
 from sleek.rows.weights import Weighting, WeightSurvey
-from sleek.tables.encoded import EncodedTable
+from sleek.tables.encoded import EncodedTable, as_new
 from sleek.tables.inputs import Inputs
 
 
@@ -67,6 +67,9 @@ class ArrayRows(Rows):
     def n_features(self) -> int:
         return int(self.X.shape[1])
 
+    def as_new(self, X: FloatArray) -> FloatArray:
+        return as_new(X, self.X.inputs, self.X.by_fold) if isinstance(self.X, EncodedTable) else X
+
     @property
     def flat_targets(self) -> bool:
         return self.flat
@@ -92,6 +95,8 @@ class ArrayRows(Rows):
         reads: str | None,
         features: bool,
         cutting: Cutting = TARGETS,
+        encoding: Encoding | None = None,
+        strangers: Strangers | None = None,
     ) -> Sum:
         starts = range(0, len(self.X), size := cutting.block_rows)
         length = run_length(len(starts))
@@ -100,14 +105,16 @@ class ArrayRows(Rows):
             return total(task(self._chunk(i, size, features)) for i in starts[first : first + length])
 
         with single_threaded_blas():
-            return total(run.workers.spread(some, range(0, len(starts), length)))
+            return total(run.workers.map_list(some, range(0, len(starts), length)))
 
-    def evaluate(self, function: Callable[..., AnyArray], run: Run) -> AnyArray:
-        if isinstance(self.X, EncodedTable):
-            return super().evaluate(function, run)
+    def evaluate(
+        self, function: Callable[..., AnyArray], run: Run, encoding: Encoding | None = None
+    ) -> AnyArray:
         return function(self.X, run.workers.n_jobs)
 
-    def source(self, outputs: Outputs, weighting: Weighting, run: Run) -> ArraySource:
+    def source(
+        self, outputs: Outputs, weighting: Weighting, run: Run, encoding: Encoding | None = None
+    ) -> ArraySource:
         s, copies = weighting.ready(self.s, outputs.importance(self.y))
         return ArraySource(self.X, self.y, s, copies, outputs, run.workers)
 
@@ -124,13 +131,12 @@ class ArrayRows(Rows):
             places = position[self.inverse[rows]]
         return (rows if self.numbers is None else self.numbers[rows]), places
 
-    def canonical(self) -> ArrayRows:
-        """The same rows sorted, those written down more than once merged into one of their total weight.
+    def canonical(self, merge: bool = True) -> ArrayRows:
+        """The same rows sorted; equal ones merged into one of their total weight, if weights are counts.
 
         A fit on them is bit-for-bit the same in whatever order rows arrive, and whether a row has weight 2
         or stands there twice. (Sums in another order differ in the last digit, and hundreds of training
-        steps can make that visible.) Weights that are no counts are left alone: then rows are only sorted.
-        O(n·log n·columns) time.
+        steps can make that visible.) O(n·log n·columns) time.
 
         >>> X, y = np.array([[2.0], [1.0], [2.0]]), Labels.of(np.array([0, 1, 0]))
         >>> rows = ArrayRows(X, y, np.ones(3)).canonical()
@@ -139,10 +145,9 @@ class ArrayRows(Rows):
         """
         X, y, s = self.X[:], self.y, self.s
         targets = [y.codes] if isinstance(y, Labels) else list(y.T)
-        if WeightSurvey.of(s).divisor:
-            order, fresh = sorted_rows([*X.T, *targets])
-        else:
-            order, fresh = sorted_rows([*X.T, *targets, s])[0], np.ones(len(s), dtype=bool)
+        order, fresh = sorted_rows([*X.T, *targets] if merge else [*X.T, *targets, s])
+        if not merge:
+            fresh = np.ones(len(s), dtype=bool)
         group = np.cumsum(fresh) - 1
         inverse = np.empty(len(s), dtype=np.int64)
         inverse[order] = group
@@ -175,6 +180,9 @@ class ArraySource(RandomAccess):
     def outputs(self) -> Outputs:
         return self.coding
 
+    def strata(self) -> IntArray | None:
+        return super().strata() if self.coding.counts is None else self.coding.strata_of(self.y)
+
     def block(self, start: int, n_rows: int) -> Block:
         rows = slice(start, start + n_rows)
         X, y = np.ascontiguousarray(self.X[rows], dtype=np.float64), self.y[rows]
@@ -187,7 +195,7 @@ class ArraySource(RandomAccess):
         def fill(start: int) -> None:
             X[start : start + LARGE_BLOCK] = self.X[numbers[start : start + LARGE_BLOCK]]
 
-        self.workers.spread(fill, range(0, len(numbers), LARGE_BLOCK))
+        self.workers.map_list(fill, range(0, len(numbers), LARGE_BLOCK))
         T = self.coding.encode(self.y[numbers])
         return Block(0, X, T, self.s[numbers], self.copies[numbers])
 
@@ -210,6 +218,39 @@ def array_source(
     2
     """
     s = np.ones(len(X)) if s is None else s
-    weighting = Weighting(WeightSurvey.of(s), 1.0)
+    survey = WeightSurvey.of(s)
+    weighting = Weighting(survey, 1.0, survey.unit is not None, 1.0)
     source = ArrayRows(X, y, s).source(outputs, weighting, Run(Workers(n_jobs)))
     return replace(source, block_rows=block_rows)
+
+
+def sorted_rows(columns: Sequence[AnyArray]) -> tuple[IntArray, AnyArray]:
+    """The order of rows by the first column, ties by the next, and whether each differs from the one before.
+
+    It is ``np.lexsort(columns[::-1])``, but a column is looked at only in rows that are equal in all columns
+    before it: with measured numbers the first tells almost all rows apart. O(n·log n) time for these, and at
+    most that of `lexsort`, O(n·log n·columns), for rows that are written down twice.
+
+    >>> order, fresh = sorted_rows([np.array([2, 1, 2, 2]), np.array([5, 9, 3, 5])])
+    >>> order, fresh
+    (array([1, 2, 0, 3]), array([ True,  True,  True, False]))
+    """
+    n = len(columns[0])
+    order, fresh = np.arange(n), np.zeros(n, dtype=bool)
+    fresh[:1] = True
+    start, size = 0, 1
+    while start < len(columns):
+        tied = ~fresh
+        tied[:-1] |= ~fresh[1:]
+        places = np.flatnonzero(tied)
+        if len(places) == 0:
+            break
+        rows, group = order[places], np.cumsum(fresh)[places]
+        keys = [column[rows] for column in columns[start : start + size]]
+        within = np.lexsort((*keys[::-1], group))
+        order[places] = rows[within]
+        for key in keys:
+            values = key[within]
+            fresh[places[1:]] |= values[1:] != values[:-1]
+        start, size = start + size, 2 * size  # few columns while many rows are tied, many when few are
+    return order, fresh

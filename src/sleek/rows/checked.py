@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,12 @@ import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.outputs.labels import Labels
+from sleek.rows.encoding import Encoding
 from sleek.rows.raw import RawBlock
+from sleek.tables.columns import NumberColumn
+from sleek.tables.errors import TableError
+from sleek.tables.inputs import Inputs
+from sleek.tables.values import Columns
 
 
 def that_count(chunks: Iterable[RawBlock]) -> Iterator[RawBlock]:
@@ -29,10 +34,30 @@ def that_count(chunks: Iterable[RawBlock]) -> Iterator[RawBlock]:
 
 
 def ready(
-    block: RawBlock, reads: str | None, n_features: int | None, names: Sequence[str] | None
+    block: RawBlock,
+    reads: str | None,
+    names: Sequence[str] | None,
+    n_features: int | None,
+    encoding: Encoding | None = None,
 ) -> RawBlock:
-    """The block as tasks get it: floats, or labels, checked. `n_features` is None if none were asked for."""
-    X = None if n_features is None else _checked_features(block, n_features, names)
+    """The block as tasks get it: floats, or labels, checked.
+
+    Parameters
+    ----------
+    names : names of the features, or None
+    n_features : int or None
+        None: features are not wanted.
+    encoding : Encoding or None
+        What becomes of columns; None: features are numbers as they are.
+    """
+    X = None
+    if n_features is not None:
+        if encoding is not None:
+            X = encoding.apply(block)
+        elif isinstance(block.X, Columns):
+            X = _plain_features(block, block.X, names)
+        else:
+            X = _checked_features(block, n_features, names)
     y: Any = None
     if reads == "labels":
         y = _checked_labels(block)
@@ -41,19 +66,39 @@ def ready(
     return replace(block, X=X, y=y)
 
 
+def _plain_features(block: RawBlock, columns: Columns, names: Sequence[str] | None) -> FloatArray:
+    """Columns of numbers, or truth values, without a gap, side by side."""
+    inputs = Inputs(tuple(NumberColumn(name) for name in names or columns.values))
+    X = np.empty((len(columns), len(inputs.columns)))
+    try:
+        values = inputs.read_numbers(columns.values)
+        for place, column in enumerate(inputs.columns):
+            X[:, place] = column.settle(values[column.name])
+    except TableError as error:
+        raise error.at(block.words) from None
+    return X
+
+
 def _checked_features(block: RawBlock, n_features: int, names: Sequence[str] | None) -> FloatArray:
     if block.X is None or block.X.shape != (len(block), n_features):
         got = None if block.X is None else f"shape {block.X.shape}"
         raise ValueError(f"Features must have shape ({len(block)}, {n_features}), got {got}.")
     X = np.ascontiguousarray(block.X, dtype=np.float64)
-    if not all_finite(X):
-        row, column = (int(numbers[0]) for numbers in np.nonzero(~np.isfinite(X)))
-        feature = f"number {column}" if names is None else repr(names[column])
-        raise ValueError(
-            f"Features must be finite numbers, but feature {feature} is {X[row, column]} in "
-            f"{block.words(row)}. Fill in a number, or leave the row or the feature out."
-        )
+    check_finite(X, names, block.words)
     return X
+
+
+def check_finite(X: AnyArray, names: Sequence[str] | None, words: Callable[[int], Any]) -> None:
+    """Refuse features (n, d) that are not finite, with words for the row of the first that is not."""
+    if all_finite(X):
+        return
+    row, column = (int(numbers[0]) for numbers in np.nonzero(~np.isfinite(X)))
+    value = X[row, column]
+    raise ValueError(
+        f"Input X contains {'NaN' if np.isnan(value) else 'infinity'}: feature "
+        f"{f'number {column}' if names is None else repr(names[column])} is {value} in {words(row)}. "
+        "Fill in a number, or leave the row or the feature out."
+    )
 
 
 def _checked_labels(block: RawBlock) -> Labels:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sleek._runtime.types import FloatArray
 from sleek._runtime.warn import warn
-from sleek.kernels.columns import ColumnMoments
+from sleek.kernels.column_statistics import ColumnMoments
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run
+from sleek.rows.weights import WeightSurvey, in_units
 
 OUTLIER_SHARE = 0.9  # of a target's variance, made up by one row
 FEW_ROWS = 10  # in which one may well do so
@@ -18,11 +20,11 @@ FEW_ROWS = 10  # in which one may well do so
 
 @dataclass(frozen=True, eq=False)
 class _Extremes:
-    """The row of each target with the largest s(y - mean)²: this square, its value and its place in words."""
+    """The row of each target with the largest s(y - mean)²: this square, its value, its place."""
 
     squares: FloatArray
     values: FloatArray
-    places: list[str]
+    places: list[Any]
 
     def __add__(self, other: _Extremes) -> _Extremes:
         larger = other.squares > self.squares
@@ -34,18 +36,21 @@ class _Extremes:
 
 
 def warn_of_outlier_targets(
-    rows: Rows, moments: ColumnMoments, n_rows: int, heaviest: float, run: Run
+    rows: Rows, moments: ColumnMoments, weights: WeightSurvey, unit: float, run: Run
 ) -> None:
-    """Look for such a row, in one pass over the targets, if range and largest weight leave room for one."""
+    """Look for such a row, in one pass over the targets, if range and largest weight leave room for one.
+
+    Moments and survey are those of weights in units of `unit`.
+    """
     furthest = np.maximum(moments.high - moments.mean, moments.mean - moments.low)
     with np.errstate(over="ignore"):
-        possible = heaviest * furthest**2 > OUTLIER_SHARE * moments.squares
-    if n_rows <= FEW_ROWS or not (possible & (moments.squares > 0)).any():
+        possible = weights.heaviest * furthest**2 > OUTLIER_SHARE * moments.squares
+    if weights.n_rows <= FEW_ROWS or not (possible & (moments.squares > 0)).any():
         return
 
     def task(block: RawBlock) -> _Extremes:
         with np.errstate(over="ignore"):  # of another target, which will be refused
-            squares = block.s[:, None] * (block.y - moments.mean) ** 2
+            squares = in_units(block.s, unit)[:, None] * (block.y - moments.mean) ** 2
         most, outputs = squares.argmax(axis=0), np.arange(squares.shape[1])
         places = [block.words(int(row)) for row in most]
         return _Extremes(squares[most, outputs], block.y[most, outputs], places)
@@ -56,7 +61,7 @@ def warn_of_outlier_targets(
     np.divide(extremes.squares, moments.squares, out=shares, where=told)
     worst = int(shares.argmax())
     if shares[worst] > OUTLIER_SHARE:
-        place = extremes.places[worst]
+        place = str(extremes.places[worst])
         place = place[0].upper() + place[1:]
         warn(
             f"{place}, {extremes.values[worst]:.6g}, makes up {100 * shares[worst]:.0f} % of the target's "

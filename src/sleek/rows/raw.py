@@ -11,6 +11,9 @@ import numpy as np
 from sleek._runtime.types import IntArray
 from sleek.outputs.labels import Labels
 from sleek.rows.cutting import Cut
+from sleek.tables.encoded import EncodedTable
+from sleek.tables.frames import columns_by_name, is_frame
+from sleek.tables.values import Columns
 
 
 def words_for(
@@ -26,18 +29,22 @@ class RawBlock:
 
     Parameters
     ----------
-    X : array-like of shape (n, n_features) or None
-        Features. Tasks get them as float64, one row after the other in memory, and finite.
+    X : array-like of shape (n, n_features), a table, or None
+        Features. Tasks get them as float64, one row after the other in memory, and finite. A table is a
+        dictionary of columns, or a data frame: text, numbers, dates, with None or NaN where one is missing.
     y : array-like of shape (n,) or (n, n_targets), or None
         Class labels or numbers. Tasks get them as `Labels`, or as finite floats of shape (n, n_targets).
     s : array-like of shape (n,) or None
         Weights, finite and not negative; None: all are 1.
     where : callable or None
-        Words for a row, given its place in the block, such as "row 3 of a.csv"; None: its number.
+        Words for a row, given its place in the block, such as "row 3 of a.csv"; None: its number. What says
+        so when it is printed will do.
     numbers : array of shape (n,) or None
         The rows' own numbers among all rows. Who hands out chunks need not know: they are counted.
     start : int
         The number of the first row among those of positive weight. Tasks are told.
+    kept : Arrow table or None
+        Columns that are handed on beside predictions.
 
     >>> block = RawBlock([[1.0, 2.0], [3.0, 4.0]], ["yes", "no"])
     >>> len(block), block.X.shape, block.s
@@ -47,18 +54,20 @@ class RawBlock:
     X: Any = None
     y: Any = None
     s: Any = None
-    where: Callable[[int], str] | None = None
+    where: Callable[[int], Any] | None = None
     numbers: IntArray | None = None
     start: int = 0
+    kept: Any = None
 
     def __post_init__(self) -> None:
+        if self.X is not None and not isinstance(self.X, np.ndarray | Columns | EncodedTable):
+            X = Columns.of(columns_by_name(self.X)) if is_frame(self.X) else np.asarray(self.X)
+            object.__setattr__(self, "X", X)
         given = {name: getattr(self, name) for name in ("X", "y", "s")}
         sizes = {name: len(values) for name, values in given.items() if values is not None}
         if len(set(sizes.values())) != 1:
             found = ", ".join(f"{size} in {name}" for name, size in sizes.items()) or "nothing at all"
             raise ValueError(f"A block must have an entry in X, y and s for each of its rows, got {found}.")
-        if self.X is not None:
-            object.__setattr__(self, "X", np.asarray(self.X))
         if self.y is not None and not isinstance(self.y, Labels):
             object.__setattr__(self, "y", np.asarray(self.y))
         (n,) = set(sizes.values())
@@ -79,9 +88,12 @@ class RawBlock:
     def take(self, rows: slice | IntArray) -> RawBlock:
         """Some of the rows: those from one to another, without a copy, or those at some places."""
         where, places = self.where, range(len(self))[rows] if isinstance(rows, slice) else rows
-        X, y, numbers = (None if v is None else v[rows] for v in (self.X, self.y, self.numbers))
+        y, numbers = (None if v is None else v[rows] for v in (self.y, self.numbers))
+        table = isinstance(self.X, Columns | EncodedTable)
+        X = self.X.take(rows) if table else None if self.X is None else self.X[rows]
         words = None if where is None else lambda row: where(int(places[row]))
-        return RawBlock(X, y, self.s[rows], words, numbers)
+        kept = None if self.kept is None else self.kept.slice(places[0], len(places))
+        return RawBlock(X, y, self.s[rows], words, numbers, kept=kept)
 
 
 class Pieces(Cut[RawBlock]):
@@ -96,28 +108,44 @@ class Pieces(Cut[RawBlock]):
             return replace(parts[0], start=self.start)
         words = [part.where for part in parts if part.where is not None]
         return RawBlock(
-            _concatenated([part.X for part in parts]),
-            joined_targets([part.y for part in parts]),
+            _joined_features([part.X for part in parts]),
+            join_targets([part.y for part in parts]),
             _concatenated([part.s for part in parts]),
-            joined_words(words, [len(part) for part in parts]) if len(words) == len(parts) else None,
+            join_words(words, [len(part) for part in parts]) if len(words) == len(parts) else None,
             _concatenated([part.numbers for part in parts]),
             self.start,
+            _joined_tables([part.kept for part in parts]),
         )
+
+
+def _joined_features(parts: Sequence[Any]) -> Any:
+    for kind in (Columns, EncodedTable):
+        if isinstance(parts[0], kind):
+            return kind.joined(parts)
+    return _concatenated(parts)
+
+
+def _joined_tables(parts: Sequence[Any]) -> Any:
+    if parts[0] is None:
+        return None
+    from pyarrow import concat_tables
+
+    return concat_tables(parts)
 
 
 def _concatenated(parts: Sequence[Any]) -> Any:
     return None if parts[0] is None else np.concatenate(parts)
 
 
-def joined_targets(parts: Sequence[Any]) -> Any:
+def join_targets(parts: Sequence[Any]) -> Any:
     """Targets of several stretches of rows as those of one."""
-    return Labels.joined(parts) if isinstance(parts[0], Labels) else _concatenated(parts)
+    return Labels.join(parts) if isinstance(parts[0], Labels) else _concatenated(parts)
 
 
-def joined_words(parts: Sequence[Callable[[int], str]], sizes: Sequence[int]) -> Callable[[int], str]:
+def join_words(parts: Sequence[Callable[[int], str]], sizes: Sequence[int]) -> Callable[[int], str]:
     """Words for the rows of several stretches, from those for the rows of each.
 
-    >>> joined_words(["row {} of a".format, "row {} of b".format], [2, 3])(4)
+    >>> join_words(["row {} of a".format, "row {} of b".format], [2, 3])(4)
     'row 2 of b'
     """
     ends = np.cumsum(sizes)
@@ -129,10 +157,10 @@ def joined_words(parts: Sequence[Callable[[int], str]], sizes: Sequence[int]) ->
     return words
 
 
-def picked(places: IntArray, parts: Iterable[IntArray]) -> IntArray:
+def values_at(places: IntArray, parts: Iterable[IntArray]) -> IntArray:
     """The values at some places, which are sorted, of arrays one after the other.
 
-    >>> picked(np.array([1, 3]), [np.array([5, 6]), np.array([7, 8, 9])])
+    >>> values_at(np.array([1, 3]), [np.array([5, 6]), np.array([7, 8, 9])])
     array([6, 8])
     """
     found, start = [np.empty(0, dtype=np.int64)], 0
@@ -143,9 +171,9 @@ def picked(places: IntArray, parts: Iterable[IntArray]) -> IntArray:
     return np.concatenate(found)
 
 
-def numbered(chunks: Iterable[RawBlock]) -> Iterator[RawBlock]:
-    """The same chunks, their rows numbered."""
+def number_chunks(chunks: Iterable[RawBlock]) -> Iterator[RawBlock]:
+    """The same chunks, their rows numbered, unless who hands them out has done so."""
     first = 0
     for chunk in chunks:
-        yield replace(chunk, numbers=np.arange(first, first + len(chunk)))
+        yield chunk if chunk.numbers is not None else replace(chunk, numbers=first + np.arange(len(chunk)))
         first += len(chunk)

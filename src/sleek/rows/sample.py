@@ -1,8 +1,8 @@
 """Random samples of a source's rows that do not depend on blocks, and grow by adding rows.
 
-A row's key u in [0, 1) is a hash of its number and the seed. A sample consists of the rows with the
-smallest keys, so a larger one with the same seed contains the smaller one; rows held out to judge by are
-those with the largest.
+A row's key u in [0, 1) is a hash of its number, or of that of its group, and the seed. A sample consists of
+the rows with the smallest keys, so a larger one with the same seed contains the smaller one; rows held out
+for validation are those of each class with the largest.
 
 Where a class is so rare that a sample would have a handful of its rows, they are drawn more often: the key
 of a row is divided by its class's boost f ≥ 1 (sequential Poisson sampling). A row is then drawn with a
@@ -12,6 +12,7 @@ probability of min(1, f·t), t being the largest divided key in the sample, and 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,8 @@ from sleek._runtime.threads import Workers
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.kernels import LARGE_BLOCK
 from sleek.outputs.base import Outputs
-from sleek.rows.keys import chosen_rows, keys_of, uniform
+from sleek.rows.dealing import apportion
+from sleek.rows.keys import CHUNK, keys_of, uniform
 from sleek.rows.scaling import Scaling
 from sleek.rows.source import Block, RandomAccess, Source
 
@@ -40,17 +42,25 @@ class Sample(RandomAccess):
 
     @classmethod
     def draw(
-        cls, source: Source, size: int, seed: int, workers: Workers, held: int = 0, least_share: float = 0.0
+        cls,
+        source: Source,
+        size: int,
+        seed: int,
+        workers: Workers,
+        held: int = 0,
+        least_share: float = 0.0,
+        together: int = 1,
     ) -> Sample:
         """A random sample without replacement of the rows that are not held out; all of them if they are few.
 
         Every class makes up at least `least_share` of it, as far as there are rows. One pass over the rows,
-        in O(size) memory.
+        in O(size) memory. `Draw` has the parameters.
         """
-        draw = Draw(source, size, held, seed, least_share)
+        draw = Draw(source, size, held, seed, least_share, together)
         if draw.numbers is not None:
-            return cls(seed, workers, source.outputs, draw.numbers, source.rows_at(draw.numbers))
-        return draw.sample(source.map_reduce(draw.of), workers)
+            rows = source.rows_at(draw.numbers)
+            return draw.sample(cls(seed, workers, source.outputs, draw.numbers, rows))
+        return draw.samples(source.map_reduce(draw.of), workers)[0]
 
     @property
     def n_rows(self) -> int:
@@ -78,10 +88,10 @@ class Sample(RandomAccess):
         """The sample of `size` rows that a draw would have given; with another seed, some of these rows."""
         if size >= self.n_rows:
             return self
+        keys = keys_of(_ids(self.rows, self.numbers), self.seed if seed is None else seed)
         if self.boosts is None or seed is not None:
-            keys = keys_of(self.numbers, self.seed if seed is None else seed)
             return self.take(np.sort(np.argpartition(keys, size)[:size]))
-        keys = uniform(keys_of(self.numbers, self.seed)) / self.boosts
+        keys = uniform(keys) / self.boosts
         chosen = np.sort(np.argpartition(keys, size)[:size])
         smaller = replace(self.take(chosen), reach=float(keys[chosen].max()))
         return smaller.reweighted(self.reach)
@@ -105,7 +115,7 @@ class Sample(RandomAccess):
         def fill(start: int) -> None:
             scaled[start : start + LARGE_BLOCK] = scaling.apply(X[start : start + LARGE_BLOCK])
 
-        self.workers.spread(fill, range(0, len(X), LARGE_BLOCK))
+        self.workers.map_list(fill, range(0, len(X), LARGE_BLOCK))
         return replace(self, rows=replace(self.rows, X=scaled))
 
     def with_weight(self, total: float) -> Sample:
@@ -117,53 +127,130 @@ class Sample(RandomAccess):
 
 @dataclass(frozen=True, eq=False)
 class Drawn(Sums):
-    """Rows of some blocks that are drawn, or may be: the keys decide when all blocks have been seen."""
+    """Rows of some blocks that are drawn or held out, or may be: keys decide when all blocks were seen."""
 
     numbers: list[IntArray]
     blocks: list[Block]
 
 
 class Draw:
-    """A draw of rows from a source, made in a pass over its blocks.
+    """A draw of rows from a source, and rows held out of it, made in one pass over its blocks.
 
-    Without rare classes it is known beforehand which rows these are: then `numbers` says so.
+    Of each class the same share is held out: the rows with the largest keys. Rows of a group have one key, so
+    that they are held out together. Keys are uniform: those that matter lie, but for one case in 10²⁰, below
+    or above bounds that are known beforehand, and memory is O(size + held).
+
+    Parameters
+    ----------
+    source : Source
+    size : int
+        The rows to draw.
+    held : int
+        The rows to hold out: as many, but for groups.
+    seed : int
+    least_share : float
+        The share of the drawn rows that every class makes up, as far as it has rows.
+    together : int, default=1
+        How many rows a group has; 1: there are no groups.
     """
 
-    def __init__(self, source: Source, size: int, held: int, seed: int, least_share: float) -> None:
-        n_rows, self.outputs, self.seed = source.n_rows, source.outputs, seed
-        self.size = min(size, n_rows - held)
-        self.numbers: IntArray | None = None
-        counts = source.outputs.counts
-        boosts = None if counts is None or self.size == n_rows else class_boosts(counts, least_share)
-        if counts is None or boosts is None:
-            self.numbers, self.held = chosen_rows(n_rows, self.size, held, seed)
-            return
-        _, self.held = chosen_rows(n_rows, 0, held, seed)
-        self.boosts = boosts
-        self.free = 1.0 if held == 0 else float(uniform(keys_of(self.held, seed)).min())
-        self.bound = _reach(counts, boosts, self.size + 10 * self.size**0.5 + 100, self.free)
+    def __init__(
+        self, source: Source, size: int, held: int, seed: int, least_share: float, together: int = 1
+    ) -> None:
+        self.outputs, self.seed = source.outputs, seed
+        self.size = min(size, source.n_rows - held)
+        counts, self.boosts = source.outputs.counts, None
+        if counts is None:
+            counts = np.array([source.n_rows])
+        elif self.size < source.n_rows:
+            self.boosts = class_boosts(counts, least_share)
+        boosts = np.ones(len(counts)) if self.boosts is None else self.boosts
+        self.held_counts = apportion(held, counts)
+        free = 1.0 - self.held_counts / np.maximum(counts, 1)
+        spare = 10 * (together * self.size) ** 0.5 + 100 * together
+        self.low = _reach(counts, boosts, self.size + spare, free) * boosts
+        near = self.held_counts + 10 * (together * self.held_counts) ** 0.5 + 100 * together
+        self.high = np.where(self.held_counts > 0, 1.0 - near / np.maximum(counts, 1), 1.0)
+        strata = source.strata() if together == 1 else None
+        self.known = None if strata is None else self._known(strata)
+
+    @property
+    def numbers(self) -> IntArray | None:
+        """The rows drawn, if their numbers are known before the pass: classes are known, and no groups."""
+        return None if self.known is None else self.known.drawn
+
+    def _known(self, strata: IntArray) -> _Chosen:
+        near = [
+            start + self._near(np.arange(start, start + len(some)), some)
+            for start in range(0, len(strata), CHUNK)
+            for some in [strata[start : start + CHUNK]]
+        ]
+        numbers = np.concatenate(near)
+        chosen = self._choose(numbers, strata[numbers])
+        return _Chosen(numbers[chosen.drawn], numbers[chosen.held], chosen.reach)
+
+    def _near(self, ids: IntArray, strata: IntArray) -> IntArray:
+        """The places of those that are drawn or held out, or may be."""
+        u = uniform(keys_of(ids, self.seed))
+        return np.flatnonzero((u <= self.low[strata]) | (u >= self.high[strata]))
+
+    def _choose(self, ids: IntArray, strata: IntArray) -> _Chosen:
+        """The places of those that are drawn and held out."""
+        u = uniform(keys_of(ids, self.seed))
+        held = np.zeros(len(u), dtype=bool)
+        for stratum, count in enumerate(self.held_counts.tolist()):
+            own = np.flatnonzero(strata == stratum) if count else np.empty(0, dtype=np.int64)
+            if len(own):
+                held[own] = u[own] >= np.sort(u[own])[-count]  # all rows of a group have its key
+        free = np.flatnonzero(~held)
+        if self.size >= len(free):
+            return _Chosen(free, np.flatnonzero(held), np.inf)
+        keys = u[free] if self.boosts is None else u[free] / self.boosts[strata[free]]
+        drawn = np.argpartition(keys, self.size)[: self.size]
+        return _Chosen(np.sort(free[drawn]), np.flatnonzero(held), float(keys[drawn].max(initial=0.0)))
 
     def of(self, block: Block) -> Drawn:
-        """The rows of a block that are drawn, or may be."""
-        if self.numbers is not None:
-            own = block.among(self.numbers)
-            return Drawn([np.empty(0, dtype=np.int64)], [own])
+        """The rows of a block that are drawn or held out, or may be."""
         numbers = np.arange(block.start, block.start + len(block))
-        u = uniform(keys_of(numbers, self.seed))
-        near = np.flatnonzero((u < self.free) & (u <= self.bound * self.boosts[self.outputs.strata(block.T)]))
+        if self.known is None:
+            near = self._near(_ids(block, numbers), self.outputs.strata(block.T))
+        else:
+            ends = (block.start, block.start + len(block))
+            parts = [part[slice(*np.searchsorted(part, ends))] for part in self.known[:2]]
+            near = np.sort(np.concatenate(parts)) - block.start
         return Drawn([numbers[near]], [block.take(0, near)])
 
-    def sample(self, drawn: Drawn, workers: Workers) -> Sample:
-        """The sample, from what all blocks gave."""
-        rows = Block.joined(drawn.blocks)
-        if self.numbers is not None:
-            return Sample(self.seed, workers, self.outputs, self.numbers, rows)
-        numbers = np.concatenate(drawn.numbers)
-        boosts = self.boosts[self.outputs.strata(rows.T)]
-        everything = Sample(self.seed, workers, self.outputs, numbers, rows, boosts, np.inf)
-        if self.size < len(numbers):
-            return everything.smallest(self.size)
-        return everything
+    def samples(self, drawn: Drawn, workers: Workers) -> tuple[Sample, Sample]:
+        """The rows drawn and those held out, from what all blocks gave."""
+        numbers, rows = np.concatenate(drawn.numbers), Block.joined(drawn.blocks)
+        drawn.blocks.clear()  # else all rows would be there twice
+        everything = Sample(self.seed, workers, self.outputs, numbers, rows)
+        if self.known is None:
+            chosen = self._choose(_ids(rows, numbers), self.outputs.strata(rows.T))
+        else:
+            drawn_at, held_at = (np.searchsorted(numbers, part) for part in self.known[:2])
+            chosen = _Chosen(drawn_at, held_at, self.known.reach)
+        return self.sample(everything.take(chosen.drawn), chosen.reach), everything.take(chosen.held)
+
+    def sample(self, rows: Sample, reach: float | None = None) -> Sample:
+        """The rows drawn, weighing the inverse of how often rows of their class are."""
+        if self.boosts is None:
+            return rows
+        reach = self.known.reach if reach is None and self.known is not None else reach
+        boosts = self.boosts[self.outputs.strata(rows.rows.T)]
+        boosted = replace(rows, boosts=boosts, reach=np.inf if reach is None else reach)
+        return boosted if boosted.reach == np.inf else boosted.reweighted()
+
+
+class _Chosen(NamedTuple):
+    drawn: IntArray
+    held: IntArray
+    reach: float  # the largest divided key among those drawn
+
+
+def _ids(rows: Block, numbers: IntArray) -> IntArray:
+    """What the key of a row is made of: its group, or its number."""
+    return numbers if rows.groups is None else rows.groups
 
 
 def class_boosts(counts: IntArray, least_share: float) -> FloatArray | None:
@@ -176,7 +263,7 @@ def class_boosts(counts: IntArray, least_share: float) -> FloatArray | None:
     return None if boosts.max() == boosts.min() else boosts
 
 
-def _reach(counts: IntArray, boosts: FloatArray, size: float, free: float) -> float:
+def _reach(counts: IntArray, boosts: FloatArray, size: float, free: FloatArray) -> float:
     """The divided key up to which about `size` of the rows with keys below `free` lie, by bisection."""
     low, high = 0.0, 1.0
     for _ in range(60):

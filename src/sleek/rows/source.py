@@ -51,7 +51,8 @@ class Block:
     """Some consecutive rows: features X (n, d), targets T (n, k), weights s and copies (n,), all float64.
 
     A row of `copies` 3 stands for three equal observations; what each of them weighs is s/copies. Sums over
-    rows need s alone. Who leaves something out leaves out a whole observation, never a part of one.
+    rows need s alone. Leaving out always means a whole observation, never a part of one; a row of `copies`
+    ½ is left out together with another. Rows of the same group are held out, or dealt to folds, together.
     """
 
     start: int  # number of the first row in the whole source
@@ -59,13 +60,15 @@ class Block:
     T: FloatArray
     s: FloatArray
     copies: FloatArray
+    groups: IntArray | None = None  # (n,); None: each row is by itself
 
     def __len__(self) -> int:
         return len(self.X)
 
     def take(self, start: int, rows: Any) -> Block:
         """Some of the rows, as a block that begins at number `start`."""
-        return Block(start, self.X[rows], self.T[rows], self.s[rows], self.copies[rows])
+        groups = None if self.groups is None else self.groups[rows]
+        return Block(start, self.X[rows], self.T[rows], self.s[rows], self.copies[rows], groups)
 
     def among(self, numbers: IntArray) -> Block:
         """Those of the rows whose numbers in the whole source are among these, which are sorted."""
@@ -75,7 +78,7 @@ class Block:
     @classmethod
     def joined(cls, blocks: Sequence[Block]) -> Block:
         """The rows of all blocks."""
-        names = ("X", "T", "s", "copies")
+        names = ("X", "T", "s", "copies") if blocks[0].groups is None else ("X", "T", "s", "copies", "groups")
         return cls(0, *(np.concatenate([getattr(block, name) for block in blocks]) for name in names))
 
 
@@ -100,6 +103,10 @@ class Source(ABC):
     def here(self) -> bool:
         """Whether tasks run in this process, and can leave something behind for the next pass."""
         return True
+
+    def strata(self) -> IntArray | None:
+        """The class of every row (n,), if it is known without a pass over the rows."""
+        return np.zeros(self.n_rows, dtype=np.int8) if self.outputs.counts is None else None
 
     def with_outputs(self, outputs: Outputs) -> Source:
         """The same rows and targets; `outputs` differ in their loss alone."""
@@ -133,6 +140,37 @@ class _WithOutputs(Source):
         return self.source.map_reduce(task)
 
 
+@dataclass(frozen=True, eq=False)
+class OneBlock(Source):
+    """Few rows, taken once: a task is run on them and that is all.
+
+    Training comes back hundreds of times, and cutting, scaling and adding up took a third of an evaluation.
+    Whoever comes back holds BLAS to one thread meanwhile.
+    """
+
+    rows: Block
+    coding: Outputs
+
+    @classmethod
+    def of(cls, source: Source) -> Source:
+        """The same rows in one block, if that is how the source hands them out; the source itself if not."""
+        if not source.here or source.n_rows > SMALL_BLOCK:
+            return source
+        blocks = source.map_reduce(lambda block: [block])
+        return cls(blocks[0], source.outputs) if len(blocks) == 1 else source
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.rows)
+
+    @property
+    def outputs(self) -> Outputs:
+        return self.coding
+
+    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
+        return task(self.rows)
+
+
 class RandomAccess(Source):
     """A source whose blocks can be had one by one, in any order, from several threads."""
 
@@ -152,4 +190,4 @@ class RandomAccess(Source):
             return total(task(self.block(start, size)) for start in starts[first : first + length])
 
         with single_threaded_blas():
-            return total(self.workers.spread(run, range(0, len(starts), length)))
+            return total(self.workers.map_list(run, range(0, len(starts), length)))

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.tables.calendar import calendar_part
+from sleek.tables.dates import calendar_part
 from sleek.tables.errors import TableError
 from sleek.tables.frames import values_of
-from sleek.tables.reading import as_days, as_numbers, as_words
-from sleek.tables.unusual import Unusual
-from sleek.tables.values import Values
+from sleek.tables.reading import as_days, as_numbers, as_words, has_zone
+from sleek.tables.unusual import NOTHING, Unusual
+from sleek.tables.values import TRUTHS, Values
 
+GAP = "Fill in a number, or leave the row or the column out."
 PARTS = ("days", "season", "weekday", "hour")
-TRUTHS = ("true", "True", "TRUE", "false", "False", "FALSE")
 
 
 class Column(ABC):
@@ -53,10 +53,6 @@ class Column(ABC):
         """What there is among values to predict that training had none of."""
         return Unusual()
 
-    def notes(self, settled: AnyArray, values: Values) -> list[str]:
-        """What is strange about values to predict."""
-        return self.unusual(settled, values).notes(self.name, self.fill_in_words)
-
     def encode(self, values: Any) -> FloatArray:
         """The features (n, n_features) of n values."""
         return self.features(self.settle(values_of(self.name, values)))
@@ -87,13 +83,13 @@ class NumberColumn(Column):
         if self.fill is None and numbers.dtype.kind == "f":
             gaps = np.isnan(numbers)
             if gaps.any():
-                raise TableError(
-                    f"Column {self.name!r} must not have missing values, but has {gaps.sum()}, "
-                    f"the first in row {np.argmax(gaps)}."
-                )
+                raise TableError.of(self.name, "hold finite numbers", None, int(np.argmax(gaps)), GAP)
         return numbers
 
     def features(self, settled: AnyArray) -> FloatArray:
+        if settled.dtype.kind != "f" or self.fill is None:
+            numbers = settled.astype(np.float64, copy=False)[:, None]
+            return np.concatenate([numbers, np.zeros_like(numbers)], axis=1) if self.indicator else numbers
         return _filled(settled.astype(np.float64), self.fill, self.indicator)[0]
 
     @property
@@ -101,7 +97,10 @@ class NumberColumn(Column):
         return None if self.fill is None else f"{self.fill:.6g}"
 
     def unusual(self, settled: AnyArray, values: Values) -> Unusual:
-        return Unusual(0 if self.gaps or self.fill is None else gaps_in(settled))
+        gaps = 0 if self.fill is None else gaps_in(settled)
+        if not gaps:
+            return NOTHING
+        return Unusual(filled=gaps) if self.gaps else Unusual(gaps)
 
 
 class WordColumn(Column):
@@ -141,6 +140,8 @@ class WordColumn(Column):
         """Whether there were missing values in training."""
 
     def unusual(self, settled: AnyArray, values: Values) -> Unusual:
+        if settled.max(initial=0) < len(self.levels):
+            return NOTHING
         strange, gaps = settled == len(self.levels), int((settled == len(self.levels) + 1).sum())
         known = self.knows_others or not strange.any()
         words: Counter[str] = Counter()
@@ -201,6 +202,9 @@ class CategoryColumn(WordColumn):
 class LevelColumn(WordColumn):
     """A word out of many: each level is one number for each output, learnt from the targets.
 
+    Those of an `ordered` category are ranks instead, and if there were gaps in training a second number tells
+    them apart.
+
     >>> LevelColumn("zip", ("10115", "80331"), ((0.5,), (-0.2,)), other=(0.1,), missing=(0.0,)).encode(
     ...     ["80331", "99999", None]
     ... )
@@ -212,9 +216,12 @@ class LevelColumn(WordColumn):
     numbers: tuple[tuple[float, ...], ...]
     other: tuple[float, ...]
     missing: tuple[float, ...]
+    ordered: bool = False
 
     @property
     def feature_names(self) -> tuple[str, ...]:
+        if self.ordered:
+            return (f"rank of {self.name}", f"{self.name} is missing")[: len(self.other)]
         if len(self.other) == 1:
             return (f"level of {self.name}",)
         return tuple(f"level of {self.name} for output {k}" for k in range(len(self.other)))
@@ -229,7 +236,7 @@ class LevelColumn(WordColumn):
 
     @property
     def knows_gaps(self) -> bool:
-        return True
+        return not self.ordered or len(self.other) == 2
 
 
 @dataclass(frozen=True)
@@ -238,7 +245,7 @@ class DateColumn(Column):
 
     The parts are `days` themselves, the `season` (days since about New Year, 0 to 365.24), the `weekday`
     (0 is Monday) and the `hour` (with fractions). A missing date counts as the day `fill`. Text is read with
-    the year first, or in the `order` "dmy" or "mdy".
+    the year first, or in the `order` "dmy" or "mdy". Times with a time zone (`zoned`) are UTC.
 
     >>> column = DateColumn("when", ("days", "weekday", "hour"), fill=0.0)
     >>> column.encode(["1970-01-05 06:00", None])
@@ -251,6 +258,7 @@ class DateColumn(Column):
     indicator: bool = False
     gaps: bool = True
     order: str = "ymd"
+    zoned: bool = False  # whether times had a time zone in training
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -272,7 +280,12 @@ class DateColumn(Column):
         return str(np.datetime64(int(np.floor(self.fill)), "D"))
 
     def unusual(self, settled: AnyArray, values: Values) -> Unusual:
-        return Unusual(0 if self.gaps else gaps_in(settled))
+        gaps = gaps_in(settled)
+        found, there = Unusual(filled=gaps) if self.gaps else Unusual(gaps), len(settled) - gaps
+        zoned = has_zone(values)
+        if zoned is self.zoned or not there:
+            return found
+        return replace(found, zoned=there) if zoned else replace(found, unzoned=there)
 
 
 def _filled(numbers: FloatArray, fill: float | None, indicator: bool) -> tuple[FloatArray, AnyArray]:

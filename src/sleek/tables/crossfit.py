@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sleek._runtime.mixing import GOLDEN, mix
 from sleek._runtime.sums import Sums, total
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.kernels.columns import ColumnMoments
+from sleek.kernels.column_statistics import ColumnMoments
 from sleek.tables import rules
 
 BLOCK_ROWS = 2048  # of sums over many rows
@@ -136,30 +137,22 @@ class LevelSums:
 
 def hashed(numbers: IntArray, seed: int) -> AnyArray:
     """A random number below 2⁶⁴ for each row of these numbers."""
-    return _mixed(_mixed(numbers.astype(np.uint64)) + np.uint64(seed % 2**32))
+    return mix(mix(numbers.astype(np.uint64) + GOLDEN) + np.uint64(seed % 2**32) + GOLDEN)
 
 
 def folds_of(numbers: IntArray) -> IntArray:
     """The folds of rows of these numbers."""
-    return (_mixed(numbers.astype(np.uint64)) % np.uint64(rules.FOLDS)).astype(np.int64)
+    return (mix(numbers.astype(np.uint64) + GOLDEN) % np.uint64(rules.FOLDS)).astype(np.int64)
 
 
 def hashed_order(settled: Iterable[AnyArray], T: FloatArray) -> IntArray:
     """Rows in the order of a hash of their values: a random one that depends on nothing else."""
     values, targets = (np.zeros(len(T), dtype=np.uint64) for _ in range(2))
     for column in settled:
-        values = _mixed(values ^ _bits(column))
+        values = mix((values ^ _bits(column)) + GOLDEN)
     for t in T.T:
-        targets = _mixed(targets ^ _bits(t))
+        targets = mix((targets ^ _bits(t)) + GOLDEN)
     return np.lexsort((targets, values))
-
-
-def _mixed(bits: AnyArray) -> AnyArray:
-    """The finaliser of the SplitMix64 generator."""
-    bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(bits ^ (bits >> np.uint64(31)))
 
 
 def _bits(numbers: AnyArray) -> AnyArray:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sleek.tables.errors import TableError
+from sleek.tables.errors import TableError, first_repeated
 
 DELIMITERS = ",;\t|"
 LOOKED_AT = 2**18  # bytes
@@ -23,12 +23,11 @@ class Dialect:
     delimiter: str
     header: tuple[str, ...]
     header_line: int
-    quotes: bool  # whether there are quoted fields, which may go over several lines
     encoding: str = "utf-8"
     notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, head: bytes, source: str, quotes: bool, encoding: str | None = None) -> Dialect:
+    def of(cls, head: bytes, source: str, encoding: str | None = None) -> Dialect:
         """From the first bytes of a file; None: an encoding that suits them."""
         if not head.removeprefix(BOM_UTF8).strip():
             raise TableError(f"{source} is empty: a line of column names and rows are needed.")
@@ -43,14 +42,14 @@ class Dialect:
             header = _trimmed(next(row for row in reader if row))
         except csv.Error as error:
             raise TableError(f"{source}, line {reader.line_num}: {error}.") from None
-        return cls(source, delimiter, tuple(header), reader.line_num, quotes, encoding, notes).checked()
+        return cls(source, delimiter, tuple(header), reader.line_num, encoding, notes).checked()
 
     def checked(self) -> Dialect:
         """The dialect, unless columns have no or the same names."""
         names = self.names
-        for place, name in enumerate(names):
-            if name in names[:place]:
-                raise TableError(f"{self.source}, line 1: two columns are called {name!r}.")
+        twice = first_repeated(names)
+        if twice is not None:
+            raise TableError(f"{self.source}, line 1: two columns are called {twice!r}.")
         if not names or all(_is_number(name) for name in names):
             said = ", ".join(self.header)
             raise TableError(f"{self.source}, line 1: column names are needed, got {said!r}.")
@@ -66,42 +65,15 @@ class Dialect:
         """The names of the columns that have one."""
         return [name for name in self.header if name]
 
-    @property
-    def comma(self) -> bool:
-        """Whether numbers may have a decimal comma."""
-        return self.delimiter != ","
-
     def places(self, names: Sequence[str]) -> list[str]:
         """Where columns of these names stand, as text: what pyarrow is told that they are called."""
-        return [str(self.header.index(name)) for name in names]
+        place = {name: place for place, name in enumerate(self.header)}
+        return [str(place[name]) for name in names]
 
-    def options(self) -> dict[str, Any]:
-        """pyarrow's, for columns of text without a rule of gaps; those without a name are not read."""
-        import pyarrow as pa
-        import pyarrow.csv
-
-        places, wanted = [f"{place}" for place in range(len(self.header))], self.places(self.names)
-        return {
-            "read_options": pa.csv.ReadOptions(
-                column_names=places,
-                skip_rows=self.header_line,
-                encoding="utf8" if self.encoding == "utf-8" else self.encoding,
-                block_size=2**22,
-            ),
-            "parse_options": pa.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=self.quotes),
-            "convert_options": pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(wanted, pa.string()),
-                include_columns=wanted,
-                strings_can_be_null=False,
-                quoted_strings_can_be_null=False,
-            ),
-        }
-
-    def lines(self, data: Any) -> Iterator[int]:
-        """The line in which each row of a file ends; a row of another length is an error that says so."""
-        encoding = "utf-8-sig" if self.encoding == "utf-8" else self.encoding
-        with io.TextIOWrapper(io.BytesIO(data), encoding=encoding, errors="replace", newline="") as stream:
-            reader = csv.reader(stream, delimiter=self.delimiter, strict=True)
+    def lines(self, stream: Any) -> Iterator[int]:
+        """The line in which each row of a stream in UTF-8 ends; a row of another length is refused."""
+        with io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="") as text:
+            reader = csv.reader(text, delimiter=self.delimiter, strict=True)
             rows = (row for row in reader if row)
             next(rows)
             try:

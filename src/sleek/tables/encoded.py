@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.tables.columns import LevelColumn
 from sleek.tables.inputs import Inputs
-from sleek.tables.values import Values
+from sleek.tables.values import Columns, Values
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +36,7 @@ class EncodedTable:
     def of(
         cls,
         inputs: Inputs,
-        columns: dict[str, Values],
+        columns: Mapping[str, Values] | Columns,
         by_fold: dict[str, FloatArray] | None = None,
         folds: IntArray | None = None,
     ) -> EncodedTable:
@@ -49,11 +51,19 @@ class EncodedTable:
     def __len__(self) -> int:
         return self.n_rows
 
-    def take(self, rows: IntArray) -> EncodedTable:
-        """Some of the rows."""
+    def take(self, rows: Any) -> EncodedTable:
+        """Some of the rows: a slice, without a copy, or places."""
         settled = tuple(array[rows] for array in self.settled)
         folds = None if self.folds is None else self.folds[rows]
-        return replace(self, settled=settled, n_rows=len(rows), folds=folds)
+        return replace(self, settled=settled, n_rows=len(settled[0]), folds=folds)
+
+    @classmethod
+    def joined(cls, parts: Sequence[EncodedTable]) -> EncodedTable:
+        """The rows of all parts."""
+        settled = tuple(map(np.concatenate, zip(*(part.settled for part in parts), strict=True)))
+        folds = [part.folds for part in parts if part.folds is not None]
+        joined = np.concatenate(folds) if folds else None
+        return replace(parts[0], settled=settled, n_rows=len(settled[0]), folds=joined)
 
     def __getitem__(self, rows: Any) -> FloatArray:
         parts = [array[rows] for array in self.settled]
@@ -65,3 +75,32 @@ class EncodedTable:
             else:
                 X[:, place] = means[self.folds[rows], part]
         return X
+
+
+def as_new(X: FloatArray, inputs: Inputs, by_fold: Mapping[str, FloatArray]) -> FloatArray:
+    """Features X (n, d) of rows to learn from, with the levels rated as they are for new rows.
+
+    A value is that of the nearest rating by any fold: ratings that are equal need no telling apart.
+
+    Parameters
+    ----------
+    by_fold : dict
+        Ratings (folds, levels, k) of the levels of columns, as rows to learn from have them.
+
+    >>> from sleek.tables.columns import LevelColumn
+    >>> inputs = Inputs((LevelColumn("zip", ("1", "2"), ((0.5,), (-0.2,)), other=(0.0,), missing=(0.0,)),))
+    >>> ratings = np.array([[[0.4], [-0.1], [0.0], [0.0]], [[0.6], [-0.3], [0.0], [0.0]]])
+    >>> as_new(np.array([[0.6], [-0.1]]), inputs, {"zip": ratings})
+    array([[ 0.5], [-0.2]])
+    """
+    if not by_fold:
+        return X
+    from scipy.spatial import KDTree  # here: it takes longer to import than most rows to predict
+
+    found = X.copy()
+    for column, place in zip(inputs.columns, inputs.places, strict=True):
+        if column.name in by_fold and isinstance(column, LevelColumn):
+            ratings = by_fold[column.name]
+            nearest = KDTree(ratings.reshape(-1, ratings.shape[2])).query(X[:, place])[1]
+            found[:, place] = column.table[nearest % ratings.shape[1]]
+    return found

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sleek._runtime.types import AnyArray
-from sleek.tables.errors import TableError
+from sleek.tables.errors import TableError, first_repeated
 from sleek.tables.values import Coded, Dates, Numbers, Values, days_of, factorized
+
+FEW = 64  # values that are looked at one by one: pandas takes longer to begin
 
 
 def column_names(table: Any) -> list[str] | None:
@@ -24,12 +27,22 @@ def column_names(table: Any) -> list[str] | None:
 
 def is_frame(table: Any) -> bool:
     """Whether it has columns, whatever they are called."""
-    return _labels(table) is not None
+    if isinstance(table, np.ndarray | list):
+        return False
+    return _is_pandas(table) or _labels(table) is not None
+
+
+def _is_pandas(table: Any) -> bool:
+    return type(table).__name__ == "DataFrame" and type(table).__module__.startswith("pandas.")
 
 
 def _labels(table: Any) -> list[Any] | None:
+    if isinstance(table, np.ndarray | list):
+        return None
     if isinstance(table, Mapping):
         return list(table)
+    if _is_pandas(table):
+        return list(table.columns)
     if hasattr(table, "column_names"):  # an Arrow table
         return list(table.column_names)
     if hasattr(table, "columns") and hasattr(table, "__getitem__"):
@@ -57,8 +70,8 @@ def columns_by_name(table: Any) -> dict[str, Values]:
     names = column_names(table)
     if names is None:
         names = place_names(len(labels))
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    twice = first_repeated(names)
+    if twice is not None:
         raise TableError(f"Columns must have different names, but several are called {twice!r}.")
     found = {name: values_of(name, table[label]) for name, label in zip(names, labels, strict=True)}
     lengths = {name: len(values) for name, values in found.items()}
@@ -123,14 +136,22 @@ def _of_objects(name: str, values: Any) -> Values:
 
 
 def _sorted_out(name: str, coded: Coded) -> Values:
-    from datetime import date, timedelta
+    from datetime import date, time, timedelta
 
     values = coded.values
     if values and all(isinstance(value, date) for value in values):
-        return Dates(coded.spread(_instants(name, values), np.nan))
+        zoned = any(getattr(value, "tzinfo", None) is not None for value in values)
+        return Dates(coded.spread(_instants(name, values), np.nan), zoned)
+    if values and all(isinstance(value, time) for value in values):
+        return Numbers(coded.spread(np.array([_seconds_of(value) for value in values]), np.nan))
     if values and all(isinstance(value, timedelta) for value in values):
         return Numbers(coded.spread(np.array([value.total_seconds() for value in values]), np.nan))
     return coded
+
+
+def _seconds_of(value: Any) -> float:
+    """Seconds since midnight."""
+    return float(3600 * value.hour + 60 * value.minute + value.second + value.microsecond / 1e6)
 
 
 def _instants(name: str, values: list[Any]) -> AnyArray:
@@ -154,18 +175,24 @@ def _of_pandas(name: str, series: Any) -> Values:
         raise TableError(f"Column {name!r} must be one value per row, got {series.ndim} dimensions.")
     dtype = series.dtype
     kind = getattr(dtype, "kind", "O")
-    if hasattr(series, "cat"):
-        return _sorted_out(name, Coded(series.cat.codes.to_numpy(np.int32), series.cat.categories.tolist()))
+    plain = isinstance(dtype, np.dtype)
+    if plain and kind in "iuf":
+        return Numbers(series.to_numpy())
+    if not plain and hasattr(series, "cat"):
+        codes, levels = series.cat.codes.to_numpy(np.int32), series.cat.categories.tolist()
+        return Coded(codes, levels, typed=True, ordered=bool(series.cat.ordered))
     if kind in "iuf":
-        plain = isinstance(dtype, np.dtype)
-        return Numbers(series.to_numpy() if plain else series.to_numpy(dtype=np.float64, na_value=np.nan))
+        return Numbers(series.to_numpy(dtype=np.float64, na_value=np.nan))
     if kind == "M":
-        return Dates(days_of(series.to_numpy(dtype="datetime64[us]")))
+        zoned = getattr(dtype, "tz", None) is not None
+        if zoned:
+            series = series.dt.tz_convert("UTC").dt.tz_localize(None)
+        return Dates(days_of(series.to_numpy(dtype="datetime64[us]")), zoned)
     if kind == "m":
         return Numbers(_seconds(series.to_numpy(dtype="timedelta64[us]")))
     if type(dtype).__name__ == "PeriodDtype":
         return Dates(days_of(series.dt.to_timestamp().to_numpy(dtype="datetime64[us]")))
-    if isinstance(dtype, np.dtype) and kind == "O" and not _is_text(series):
+    if len(series) <= FEW or (plain and kind == "O" and not _is_text(series)):
         return _of_objects(name, series.tolist())
     codes, values = series.factorize()
     return _sorted_out(name, Coded(np.asarray(codes, dtype=np.int32), list(values)))
@@ -183,13 +210,42 @@ def _of_polars(name: str, series: Any) -> Values:
     if str(dtype).startswith("Decimal"):
         series, dtype = series.cast(str), None
         return _numbers_of_text(series.to_list())
+    if str(dtype).startswith("Enum"):
+        return Coded(
+            series.to_physical().cast(int).fill_null(-1).to_numpy().astype(np.int32),
+            dtype.categories.to_list(),
+            True,
+            True,
+        )
+    if str(dtype).startswith("Categorical"):
+        return replace(factorized(series.to_list()), typed=True)
     if dtype.is_numeric() or (dtype.is_temporal() and str(dtype) != "Time"):
-        return _of_array(name, series.to_numpy())
+        found = _of_array(name, series.to_numpy())
+        zoned = getattr(dtype, "time_zone", None) is not None
+        return replace(found, zoned=True) if zoned and isinstance(found, Dates) else found
     return _of_objects(name, series.to_list())
 
 
 def _numbers_of_text(texts: list[str | None]) -> Numbers:
     return Numbers(np.array([np.nan if text is None else float(text) for text in texts]))
+
+
+def categories_of(schema: Any) -> list[str]:
+    """Columns of numbers that were categories without an order in pandas: Parquet keeps that as a remark."""
+    from pyarrow import types
+
+    found = (schema.pandas_metadata or {}).get("columns", [])
+    said = {
+        column.get("field_name")
+        for column in found
+        if column.get("pandas_type") == "categorical"
+        and not (column.get("metadata") or {}).get("ordered", False)
+    }
+    return [
+        column.name
+        for column in schema
+        if column.name in said and (types.is_integer(column.type) or types.is_floating(column.type))
+    ]
 
 
 def of_arrow(name: str, column: Any) -> Values:
@@ -212,7 +268,7 @@ def of_arrow(name: str, column: Any) -> Values:
         return Numbers(np.asarray(column.to_numpy(zero_copy_only=False)))
     if types.is_date(kind) or types.is_timestamp(kind):
         column = column.cast(pa.timestamp("us", tz=getattr(kind, "tz", None)), safe=False)
-        return Dates(days_of(_instants_of_arrow(column)))
+        return Dates(days_of(_instants_of_arrow(column)), getattr(kind, "tz", None) is not None)
     if types.is_duration(kind):
         return Numbers(_seconds(np.asarray(column.to_numpy(zero_copy_only=False))))
     if types.is_time(kind):
@@ -220,11 +276,14 @@ def of_arrow(name: str, column: Any) -> Values:
         return Numbers(np.asarray(ticks.to_numpy(zero_copy_only=False)) / 1e6)
     if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
         return _of_objects(name, column.to_pylist())
-    if not types.is_dictionary(kind):
+    typed = types.is_dictionary(kind)
+    if not typed:
         column = column.dictionary_encode()
     codes = column.indices.cast(pa.int32())
     codes = codes.fill_null(-1) if codes.null_count else codes
-    return _sorted_out(name, Coded(codes.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()))
+    ordered = typed and bool(kind.ordered)
+    coded = Coded(codes.to_numpy(zero_copy_only=False), column.dictionary.to_pylist(), typed, ordered)
+    return coded if typed else _sorted_out(name, coded)
 
 
 def _instants_of_arrow(column: Any) -> AnyArray:

@@ -1,12 +1,9 @@
-"""Which values are missing: one rule for all that is read as text, and one for values in memory."""
+"""Which words of a text stand for a missing value."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
 
 # What pandas takes for a missing value, and the question mark of the UCI repository.
 MISSING_WORDS = frozenset(
@@ -36,15 +33,3 @@ class Gaps:
     def of(cls, words: Collection[str] | None) -> Gaps:
         """These words and no others, beside nothing at all; None: the usual ones."""
         return cls() if words is None else cls(frozenset(words) | {""}, frozenset(words) | {""})
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is None or not equal to itself, as NaN, or cannot even say so, as pandas.NA.
-
-    >>> is_missing(None), is_missing(float("nan")), is_missing("")
-    (True, True, False)
-    """
-    if value is None:
-        return True
-    equal = value == value
-    return not (isinstance(equal, bool | np.bool_) and equal)

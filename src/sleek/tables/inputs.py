@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray
-from sleek.tables.columns import Column
+from sleek.tables.columns import Column, NumberColumn
 from sleek.tables.errors import TableError, suggestion
 from sleek.tables.frames import column_names, columns_by_name, is_frame, values_of
-from sleek.tables.values import Values
+from sleek.tables.values import Coded, Values
 
 Frame = Mapping[str, "AnyArray | Sequence[Any]"]  # column name → one value per row
 
@@ -45,6 +45,11 @@ class Inputs:
         return tuple(column.name for column in self.columns)
 
     @cached_property
+    def numbers(self) -> list[str]:
+        """The names of the columns that hold numbers."""
+        return [column.name for column in self.columns if isinstance(column, NumberColumn)]
+
+    @cached_property
     def feature_names(self) -> tuple[str, ...]:
         """A number's own name; ``column=level`` for each level of a category."""
         return tuple(name for column in self.columns for name in column.feature_names)
@@ -74,14 +79,18 @@ class Inputs:
             Taken as categories even if they hold numbers, such as codes.
         """
         from sleek.tables.learning import learn_columns
+        from sleek.tables.text import read_texts
 
-        learnt = learn_columns(columns_by_name(table), categories)
+        learnt = learn_columns(read_texts(columns_by_name(table), categories), categories)
         if learnt.left_out:
             raise TableError("\n".join(learnt.left_out.values()))
         return learnt.inputs
 
-    def find(self, table: Any) -> dict[str, Values]:
-        """The columns of a table that are read: by name, or those of an array by place."""
+    def find(self, table: Any, decimal: str | None = None) -> dict[str, Values]:
+        """The columns of a table that are read: by name, or those of an array by place.
+
+        `decimal` is the decimal mark of numbers in text; None: what all columns say.
+        """
         if not is_frame(table):
             array = np.asarray(table)
             if array.ndim != 2 or array.shape[1] != len(self.columns):
@@ -89,7 +98,9 @@ class Inputs:
                     f"A table without names must have the {len(self.columns)} columns "
                     f"{', '.join(map(repr, self.names))}, got shape {array.shape}."
                 )
-            return {name: values_of(name, array[:, i]) for i, name in enumerate(self.names)}
+            return self.read_numbers(
+                {name: values_of(name, array[:, i]) for i, name in enumerate(self.names)}
+            )
         names = column_names(table)
         if names is None:
             table = columns_by_name(table)
@@ -100,10 +111,23 @@ class Inputs:
             hint = suggestion(absent[0], names)
             raise TableError(f"The table has no column {', '.join(map(repr, absent))}.{hint}")
         values = {name: values_of(name, table[name]) for name in self.names}
+        if any(_has_words(values[name]) for name in self.numbers):  # all columns decide on the mark
+            others = (name for name in names if name not in values)
+            every = {name: values_of(name, table[name]) for name in others} | values
+            found = self.read_numbers(every, decimal)
+            values = {name: found[name] for name in self.names}
         lengths = {name: len(array) for name, array in values.items()}
         if len(set(lengths.values())) > 1:
             raise TableError(f"All columns must be of one length, got {lengths}.")
         return values
+
+    def read_numbers(self, values: Mapping[str, Values], decimal: str | None = None) -> dict[str, Values]:
+        """Numbers that are stored as text, where the model reads numbers; others as they are."""
+        if not any(_has_words(values[name]) for name in self.numbers):
+            return dict(values)
+        from sleek.tables.text import read_texts
+
+        return read_texts(values, set(values).difference(self.numbers), self.numbers, decimal)
 
     def transform(self, table: Any) -> FloatArray:
         """X (n, n_features): the features of the rows; columns that the model does not read are ignored."""
@@ -112,3 +136,7 @@ class Inputs:
         for column, place in zip(self.columns, self.places, strict=True):
             X[:, place] = column.encode(values[column.name])
         return X
+
+
+def _has_words(values: Values) -> bool:
+    return isinstance(values, Coded) and any(isinstance(value, str) for value in values.values)

@@ -10,27 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
+from sleek._runtime.counting import are, how_many
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.tables import rules
-from sleek.tables.calendar import YEAR, calendar_part
-from sleek.tables.columns import (
-    TRUTHS,
-    CategoryColumn,
-    Column,
-    DateColumn,
-    LevelColumn,
-    NumberColumn,
-    gaps_in,
-)
+from sleek.tables.columns import CategoryColumn, Column, DateColumn, LevelColumn, NumberColumn
 from sleek.tables.crossfit import Judges, LevelSums
+from sleek.tables.dates import YEAR, calendar_part, note_dates
 from sleek.tables.errors import TableError, UselessColumnError
 from sleek.tables.inputs import Inputs
-from sleek.tables.reading import as_days, as_numbers, as_words, date_order, is_number
-from sleek.tables.values import Coded, Dates, Numbers, Values
+from sleek.tables.summary import Summary
+from sleek.tables.values import Values
 
 # Groups by which a part of the calendar is judged, and the length of its period.
 BINS = {"season": (12, YEAR), "weekday": (7, 7.0), "hour": (24, 24.0)}
@@ -51,6 +43,8 @@ class Learnt:
         For a column of learnt numbers its table for the rows of each fold, (folds, levels + 2, k).
     folds : array of int or None
         The fold of each row, if there is such a column.
+    doubts : list of str
+        What could be read in two ways.
     """
 
     inputs: Inputs
@@ -58,6 +52,7 @@ class Learnt:
     notes: list[str] = field(default_factory=list)
     by_fold: dict[str, FloatArray] = field(default_factory=dict)
     folds: IntArray | None = None
+    doubts: list[str] = field(default_factory=list)
 
 
 def learn_columns(
@@ -65,23 +60,17 @@ def learn_columns(
     categories: Collection[str] = (),
     T: FloatArray | None = None,
     s: FloatArray | None = None,
+    dates: str | None = None,
 ) -> Learnt:
-    """Learn what columns become, from rows with targets T (n, k) of weight s, or from the columns alone."""
-    found: dict[str, Column] = {}
-    left_out: dict[str, str] = {}
-    wrong, notes = [], []
-    for name, values in columns.items():
-        try:
-            found[name] = learn_column(name, values, name in categories)
-        except UselessColumnError as reason:
-            left_out[name] = str(reason)
-        except TableError as error:
-            wrong.append(str(error))
-    if wrong:
-        raise TableError("\n".join([*wrong, *left_out.values()]))
+    """Learn what columns in memory become, from rows with targets T (n, k) of weight s, or from them alone.
+
+    `dates` is the order of dates as text that could be read in two: "dmy" or "mdy".
+    """
+    summaries = {name: Summary.of(name, values, words=name in categories) for name, values in columns.items()}
+    found, left_out = kinds_of(summaries, dates)
     by_fold: dict[str, FloatArray] = {}
     judges = None
-    for name, column in found.items():
+    for name, column in list(found.items()):
         if T is None or not has_choices(column):
             continue
         if judges is None:
@@ -89,111 +78,30 @@ def learn_columns(
             judges = Judges.of(T, np.ones(len(T)) if s is None else s, settled)
         groups = groupings(column, column.settle(columns[name]))
         sums = {key: judges.sums(codes, size) for key, (codes, size) in groups.items()}
+        choose(found, left_out, name, sums, by_fold)
+    folds = judges.folds if judges is not None and by_fold else None
+    notes = notes_of(found, summaries, learnt=T is not None)
+    doubts = [] if dates is not None else doubts_of(found, summaries)
+    return Learnt(Inputs(tuple(found.values())), left_out, notes, by_fold, folds, doubts)
+
+
+def kinds_of(
+    summaries: Mapping[str, Summary], dates: str | None = None
+) -> tuple[dict[str, Column], dict[str, str]]:
+    """What columns are by their values alone, and a sentence for each that is of no use."""
+    found: dict[str, Column] = {}
+    left_out: dict[str, str] = {}
+    wrong = []
+    for name, summary in summaries.items():
         try:
-            found[name] = chosen(column, sums, by_fold)
+            found[name] = summary.column(name, dates)
         except UselessColumnError as reason:
             left_out[name] = str(reason)
-    found = {name: column for name, column in found.items() if name not in left_out}
-    for name, column in found.items():
-        if T is None and isinstance(column, CategoryColumn) and len(column.levels) > rules.ONE_HOT_LEVELS:
-            continue  # nobody can say which are of use
-        notes += _notes(column, columns[name])
-    folds = judges.folds if judges is not None and by_fold else None
-    return Learnt(Inputs(tuple(found.values())), left_out, notes, by_fold, folds)
-
-
-def learn_column(name: str, values: Values, as_category: bool) -> Column:
-    """What one column is, by its values alone."""
-    if as_category:
-        return _category(name, as_words(values))
-    match values:
-        case Numbers():
-            return _number(name, values)
-        case Dates(days):
-            return _date(name, days, "ymd")
-        case Coded() as coded:
-            used = [value for value, is_used in zip(coded.values, coded.used, strict=True) if is_used]
-            return _of_coded(name, coded, used)
-    raise TableError(f"Column {name!r} cannot be read.")
-
-
-def _of_coded(name: str, coded: Coded, used: list[Any]) -> Column:
-    if not used:
-        raise UselessColumnError(no_value(name))
-    if all(isinstance(value, str | bool | np.bool_) for value in used):
-        words = [value for value in used if isinstance(value, str)]
-        order = date_order(words) if len(words) == len(used) else None
-        if order is not None:
-            return _date(name, as_days(name, coded, order), order)
-        return _category(name, as_words(coded))
-    strange = [value for value in used if not is_number(value)]
-    if not strange:
-        return _number(name, coded)
-    numbers = [value for value in used if is_number(value)]
-    got = f"{strange[0]!r} and {numbers[0]!r}" if numbers else f"{strange[0]!r}"
-    raise TableError(f"Column {name!r} must hold either numbers or text, got {got}.")
-
-
-def _number(name: str, values: Values) -> NumberColumn:
-    numbers = as_numbers(name, values)
-    median = median_of(numbers)
-    if np.isnan(median):
-        raise UselessColumnError(no_value(name))
-    return NumberColumn(name, median, gaps=gaps_in(numbers) > 0)
-
-
-def _date(name: str, days: FloatArray, order: str) -> DateColumn:
-    median = median_of(days)
-    if np.isnan(median):
-        raise UselessColumnError(no_value(name))
-    return DateColumn(name, ("days",), median, gaps=gaps_in(days) > 0, order=order)
-
-
-def median_of(numbers: AnyArray) -> float:
-    """The median of the numbers there are, of every 2ᵏth row where there are many; NaN if none is."""
-    some = numbers[:: stride(len(numbers))].astype(np.float64)
-    some = some[~np.isnan(some)]
-    if len(some) == 0 and numbers.dtype.kind == "f":
-        some = numbers[~np.isnan(numbers)].astype(np.float64)
-    return float(np.median(some)) if len(some) else np.nan
-
-
-def stride(n_rows: int) -> int:
-    """The power of two such that every so manieth row is enough for a median.
-
-    >>> stride(1000), stride(20_001), stride(1_000_000)
-    (1, 2, 64)
-    """
-    step = 1
-    while -(-n_rows // step) > rules.MEDIAN_ROWS:
-        step *= 2
-    return step
-
-
-def _category(name: str, words: Coded) -> CategoryColumn:
-    counts: dict[str, int] = {}
-    rows = np.bincount(words.array + 1, minlength=len(words.values) + 1)[1:]
-    for word, count in zip(words.values, rows.tolist(), strict=True):
-        if count:
-            counts[word] = counts.get(word, 0) + count
-    return category_of(name, counts, len(words))
-
-
-def category_of(name: str, counts: Mapping[str, int], n_rows: int) -> CategoryColumn:
-    """The category whose words have these counts, of so many rows; an id is refused."""
-    present = sum(counts.values())
-    if not present:
-        raise UselessColumnError(no_value(name))
-    levels = sorted({word.lower() for word in counts} if set(counts) <= set(TRUTHS) else counts)
-    every = len(levels) == present >= rules.LEAST_IDS
-    if every or (len(levels) > rules.FREE_LEVELS and len(levels) > rules.LEVEL_SHARE * present):
-        raise UselessColumnError(
-            f"Column {name!r} has {len(levels)} different texts in {present} rows "
-            f"({levels[0]!r}, {levels[1]!r}, …), too many for a category: an id, or free text."
-        )
-    if len(levels) > rules.MOST_LEVELS:
-        levels = sorted(sorted(levels, key=lambda level: -counts[level])[: rules.MOST_LEVELS])
-    return CategoryColumn(name, tuple(levels), gap=present < n_rows, other=len(counts) > rules.MOST_LEVELS)
+        except TableError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise TableError("\n".join([*wrong, *left_out.values()]))
+    return found, left_out
 
 
 # -- chosen by rows left out -------------------------------------------------------------------------------
@@ -224,7 +132,22 @@ def groupings(column: Column, settled: AnyArray) -> dict[str, tuple[IntArray, in
     return groups
 
 
-def chosen(column: Column, sums: Mapping[str, LevelSums], by_fold: dict[str, FloatArray]) -> Column:
+def choose(
+    columns: dict[str, Column],
+    left_out: dict[str, str],
+    name: str,
+    sums: Mapping[str, LevelSums],
+    by_fold: dict[str, FloatArray],
+) -> None:
+    """Make of a column what the sums of its groupings want, or leave it out."""
+    try:
+        columns[name] = _choice(columns[name], sums, by_fold)
+    except UselessColumnError as reason:
+        left_out[name] = str(reason)
+        del columns[name]
+
+
+def _choice(column: Column, sums: Mapping[str, LevelSums], by_fold: dict[str, FloatArray]) -> Column:
     """The column as the sums of its groupings want it."""
     match column:
         case NumberColumn():
@@ -269,28 +192,52 @@ def _chosen_levels(column: CategoryColumn, sums: LevelSums, by_fold: dict[str, F
 # -- told --------------------------------------------------------------------------------------------------
 
 
-def _notes(column: Column, values: Values) -> list[str]:
-    name = column.name
+def notes_of(columns: Mapping[str, Column], summaries: Mapping[str, Summary], learnt: bool) -> list[str]:
+    """What was filled and grouped; without targets to learn from nobody can say which levels are of use."""
+    notes = []
+    for name, column in columns.items():
+        many = isinstance(column, CategoryColumn) and len(column.levels) > rules.ONE_HOT_LEVELS
+        notes += [] if many and not learnt else _notes(column, summaries[name])
+    return notes
+
+
+def _notes(column: Column, summary: Summary) -> list[str]:
+    name, gaps = column.name, summary.gaps
     match column:
+        case NumberColumn() if summary.counts_rows:
+            return [note_counting(name)]
         case NumberColumn(fill=fill, indicator=indicator) if fill is not None:
-            gaps = gaps_in(column.settle(values))
             too = ", and told apart" if indicator else ""
-            return [f"column {name!r}: {gaps:,} missing values are taken as {fill:.6g}{too}"] if gaps else []
+            said = f"column {name!r}: {how_many(gaps, 'missing value')} {are(gaps)} taken as {fill:.6g}{too}"
+            return [said] if gaps else []
         case DateColumn(indicator=indicator):
-            gaps = gaps_in(column.settle(values))
             too = ", and told apart" if indicator else ""
-            return [f"column {name!r}: {gaps:,} missing dates are taken as the median{too}"] if gaps else []
+            said = f"column {name!r}: {how_many(gaps, 'missing date')} {are(gaps)} taken as the median{too}"
+            return [said] if gaps else []
         case CategoryColumn(levels=levels, other=True):
-            grouped = int((column.settle(values) == len(levels)).sum())
+            known = sum(summary.counts.get(level, 0) for level in levels)
+            grouped = summary.n_rows - gaps - known
             return [
-                f"column {name!r}: the {len(levels)} commonest levels are told apart, the others, in "
-                f"{grouped:,} rows, are grouped"
+                f"column {name!r}: the {how_many(len(levels), 'commonest level')} {are(len(levels))} told "
+                f"apart, the others, in {how_many(grouped, 'row')}, are grouped"
             ]
+        case LevelColumn(levels=levels, ordered=True):
+            return [f"column {name!r}: the {len(levels):,} levels are numbers, by their order"]
         case LevelColumn(levels=levels):
             return [f"column {name!r}: each of {len(levels):,} levels is a number learnt from the target"]
     return []
 
 
-def no_value(name: str) -> str:
-    """The sentence for a column that holds nothing."""
-    return f"Column {name!r} has no value in any row."
+def doubts_of(columns: Mapping[str, Column], summaries: Mapping[str, Summary]) -> list[str]:
+    """Notes about dates as text that can be read in two ways."""
+    return [
+        note
+        for name, column in columns.items()
+        if isinstance(column, DateColumn) and summaries[name].counts
+        for note in note_dates(name, list(summaries[name].counts), column.order)
+    ]
+
+
+def note_counting(name: str) -> str:
+    """The note about a column that only counts the rows."""
+    return f"column {name!r} only counts the rows: leave it out unless new rows have it in the same sense"

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
-from sleek._runtime.json_values import (
-    ModelFileError,
-    array_of,
-    check_keys,
-    list_of,
-    number_of,
-    object_of,
-    text_of,
-    truth_of,
-)
+from sleek._runtime import fields
+from sleek._runtime.json_values import ModelFileError, object_of
 from sleek.tables.columns import PARTS, CategoryColumn, Column, DateColumn, LevelColumn, NumberColumn
+from sleek.tables.dates import ORDERS
 
 KINDS: dict[str, type[Column]] = {
     "number": NumberColumn,
@@ -24,15 +17,49 @@ KINDS: dict[str, type[Column]] = {
     "levels": LevelColumn,
     "date": DateColumn,
 }
-ORDERS = ("ymd", "dmy", "mdy")
+MOST_DAYS = 1e11  # about 1970-01-01: days beyond have no fractions, and calendars end
+
+
+_TRUE, _FALSE = (fields.optional(fields.truth(), value) for value in (True, False))
+FIELDS = {  # of each kind
+    "number": {
+        "name": fields.text(),
+        "fill": fields.nullable(fields.number()),
+        "indicator": _FALSE,
+        "gaps": _TRUE,
+    },
+    "category": {
+        "name": fields.text(),
+        "levels": fields.texts(),
+        "gap": _FALSE,
+        "other": _FALSE,
+    },
+    "levels": {
+        "name": fields.text(),
+        "levels": fields.texts("level"),
+        "numbers": fields.array("level", "number"),
+        "other": fields.array("number"),
+        "missing": fields.array("number"),
+        "ordered": _FALSE,
+    },
+    "date": {
+        "name": fields.text(),
+        "parts": fields.texts(among=PARTS, least=1),
+        "fill": fields.number(within=MOST_DAYS),
+        "indicator": _FALSE,
+        "gaps": _TRUE,
+        "order": fields.text(among=ORDERS),
+        "zoned": _FALSE,
+    },
+}
 
 
 def column_to_json(column: Column) -> dict[str, Any]:
     """A column as plain values; what is as usual is not said."""
     for kind, cls in KINDS.items():
         if type(column) is cls:
-            defaults = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]
-            said = {field.name: getattr(column, field.name) for field in fields(cls)}  # type: ignore[arg-type]
+            defaults = {field.name: field.default for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+            said = {field.name: getattr(column, field.name) for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
             return {"kind": kind} | {
                 key: list(map(list, value))
                 if key == "numbers"
@@ -54,66 +81,16 @@ def columns_from_json(items: list[Any]) -> tuple[Column, ...]:
 
 
 def _column(block: Mapping[str, Any]) -> Column:
-    match block.get("kind"):
-        case "number":
-            _check(block, "name", "fill", optional=("indicator", "gaps"))
-            fill = block["fill"]
-            return NumberColumn(
-                _name(block),
-                None if fill is None else number_of(fill, "inputs.fill"),
-                _truth(block, "indicator"),
-                _truth(block, "gaps", True),
-            )
-        case "category":
-            _check(block, "name", "levels", optional=("gap", "other"))
-            return CategoryColumn(_name(block), _levels(block), _truth(block, "gap"), _truth(block, "other"))
-        case "levels":
-            _check(block, "name", "levels", "numbers", "other", "missing")
-            return _level_column(block)
-        case "date":
-            _check(block, "name", "parts", "fill", "order", optional=("indicator", "gaps"))
-            return _date_column(block)
-    known = ", ".join(f'"{kind}"' for kind in KINDS)
-    raise ModelFileError(f"`inputs.kind` must be one of {known}, got {block.get('kind')!r:.80}.")
+    kind = block.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        known = ", ".join(f'"{kind}"' for kind in KINDS)
+        raise ModelFileError(f"`inputs.kind` must be one of {known}, got {block.get('kind')!r:.80}.")
+    values = {key: value for key, value in block.items() if key != "kind"}
+    found = fields.read(values, FIELDS[kind], "inputs", "A column of `inputs`")
+    for key in ("numbers", "other", "missing") if kind == "levels" else ():
+        found[key] = _tuples(found[key].tolist())
+    return KINDS[kind](**found)
 
 
-def _level_column(block: Mapping[str, Any]) -> LevelColumn:
-    levels = _levels(block)
-    numbers = array_of(block["numbers"], "inputs.numbers", 2)
-    other, missing = (array_of(block[key], f"inputs.{key}", 1) for key in ("other", "missing"))
-    if len(numbers) != len(levels) or not numbers.shape[1] == len(other) == len(missing) > 0:
-        raise ModelFileError("`inputs.numbers` must have a line for each of `levels`, as long as `other`.")
-    lines = tuple(tuple(line) for line in numbers.tolist())
-    return LevelColumn(_name(block), levels, lines, tuple(other.tolist()), tuple(missing.tolist()))
-
-
-def _date_column(block: Mapping[str, Any]) -> DateColumn:
-    parts = tuple(text_of(part, "inputs.parts") for part in list_of(block["parts"], "inputs.parts"))
-    if not parts or len(set(parts)) < len(parts) or not set(parts) <= set(PARTS):
-        raise ModelFileError(f"`inputs.parts` must be some of {', '.join(PARTS)}, got {parts!r:.80}.")
-    order = text_of(block["order"], "inputs.order")
-    if order not in ORDERS:
-        raise ModelFileError(f"`inputs.order` must be one of {', '.join(ORDERS)}, got {order!r:.80}.")
-    fill = number_of(block["fill"], "inputs.fill")
-    return DateColumn(
-        _name(block), parts, fill, _truth(block, "indicator"), _truth(block, "gaps", True), order
-    )
-
-
-def _check(block: Mapping[str, Any], *wanted: str, optional: tuple[str, ...] = ()) -> None:
-    check_keys(block, {"kind", *wanted}, "A column of `inputs`", frozenset(optional))
-
-
-def _name(block: Mapping[str, Any]) -> str:
-    return text_of(block["name"], "inputs.name")
-
-
-def _truth(block: Mapping[str, Any], key: str, otherwise: bool = False) -> bool:
-    return truth_of(block.get(key, otherwise), f"inputs.{key}")
-
-
-def _levels(block: Mapping[str, Any]) -> tuple[str, ...]:
-    levels = tuple(text_of(level, "inputs.levels") for level in list_of(block["levels"], "inputs.levels"))
-    if len(set(levels)) < len(levels):
-        raise ModelFileError("`inputs.levels` must be different from each other.")
-    return levels
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

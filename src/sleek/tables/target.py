@@ -1,104 +1,118 @@
-"""The column to learn: whether it holds classes or numbers, and which rows have one."""
+"""The column to predict: whether it holds classes or numbers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from sleek._runtime.types import AnyArray, IntArray
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.tables.dates import date_order
 from sleek.tables.errors import TableError
-from sleek.tables.table import Table, is_date
-from sleek.tables.values import Numbers
+from sleek.tables.reading import as_words
+from sleek.tables.values import Coded, Dates, Numbers, Values
 
 MOST_CLASSES = 20  # different whole numbers that are taken as class labels
+MOST_SEEN = 100_000  # different values that are remembered
 CLASSIFICATION, REGRESSION = "classification", "regression"
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
-    """The target's values `y`, labels or numbers, for the rows of the table that have one."""
+class TargetLook:
+    """What the values of a target are like; `+` adds those of more rows.
 
-    task: str
-    rows: IntArray
-    y: AnyArray
+    Attributes
+    ----------
+    n_values : int
+        The rows that have one.
+    numbers, words : array, dict
+        Different values, as many as are remembered.
+    whole : bool
+        Whether all numbers are whole.
+    dates : bool
+        Whether there are dates.
 
-    def take(self, positions: IntArray) -> Target:
-        """Some of the rows."""
-        return Target(self.task, self.rows[positions], self.y[positions])
-
-
-def learn_target(table: Table, name: str, task: str | None) -> Target:
-    """The target of a table.
-
-    Text is a class. Numbers are classes if they are whole and at most 20 different ones, and else a quantity
-    to predict; `task` overrules that.
+    >>> look = TargetLook.of(Numbers(np.array([1.0, 2.0, np.nan]))) + TargetLook.of(Numbers(np.array([2.0])))
+    >>> look.n_values, look.task, look.n_different
+    (3, 'classification', 2)
     """
-    found = Numbers(table.numbers(name)) if task == REGRESSION else table.column(name)
-    if is_date(found):
-        raise TableError(f"{table.source}: the target {name!r} holds dates: a number or a class is needed.")
-    if not isinstance(found, Numbers):
-        return _checked(table, name, _words(table, name))
-    values = np.asarray(found.array, dtype=np.float64)
-    rows = np.flatnonzero(~np.isnan(values))
-    y = values[rows]
-    whole = bool(np.all(y == np.round(y)))
-    few = len(np.unique(y)) <= MOST_CLASSES
-    if task == REGRESSION or (task is None and not (whole and few)):
-        return _checked(table, name, Target(REGRESSION, rows, y))
-    labels = (
-        Target(CLASSIFICATION, rows, y.astype(np.int64))
-        if whole and np.abs(y).max(initial=0.0) < 2**63
-        else _words(table, name)
-    )
-    return _checked(table, name, labels)
 
+    n_values: int = 0
+    numbers: FloatArray = field(default_factory=lambda: np.empty(0))
+    words: dict[str, int] = field(default_factory=dict)
+    whole: bool = True
+    dates: bool = False
 
-def known_target(table: Table, name: str, classes: AnyArray | None) -> Target:
-    """The target of new rows, in the type of the model's classes; rows without one are left out."""
-    if classes is not None and classes.dtype.kind not in "iuf":
-        target = _words(table, name)
-    else:
-        numbers = table.numbers(name)
-        rows = np.flatnonzero(~np.isnan(numbers))
-        target = Target(REGRESSION if classes is None else CLASSIFICATION, rows, numbers[rows])
-    if len(target.rows) == 0:
-        raise TableError(f"{table.source}: the target {name!r} has no value in any row.")
-    return _measured(table, name, target)
+    @classmethod
+    def of(cls, values: Values) -> TargetLook:
+        """Of the values of some rows."""
+        match values:
+            case Numbers(array):
+                numbers = array.astype(np.float64)
+                numbers = numbers[~np.isnan(numbers)]
+                different = np.unique(numbers)
+                whole = bool((different == np.round(different)).all())
+                return cls(len(numbers), different[:MOST_SEEN], whole=whole)
+            case Dates():
+                return cls(int((~np.isnan(values.array)).sum()), dates=True)
+        coded = as_words(values)
+        rows = np.bincount(coded.array[coded.array >= 0], minlength=len(coded.values)).tolist()
+        counts = {word: n for word, n in zip(coded.values, rows, strict=True) if n}
+        return cls(sum(rows), words=counts)
 
+    def __add__(self, other: TargetLook) -> TargetLook:
+        numbers = np.unique(np.concatenate([self.numbers, other.numbers]))[:MOST_SEEN]
+        words = dict(self.words)
+        for word, count in other.words.items() if len(words) <= MOST_SEEN else ():
+            words[word] = words.get(word, 0) + count
+        n_values = self.n_values + other.n_values
+        return TargetLook(n_values, numbers, words, self.whole and other.whole, self.dates or other.dates)
 
-def _words(table: Table, name: str) -> Target:
-    words = table.words(name)
-    rows = np.flatnonzero(words.array >= 0)
-    levels = np.array(words.values or [""], dtype=str)
-    return Target(CLASSIFICATION, rows, levels[words.array[rows]])
+    @property
+    def n_different(self) -> int:
+        """How many different values there are."""
+        return len(self.numbers) + len(self.words)
 
+    @property
+    def task(self) -> str:
+        """Text is a class; numbers are classes if they are whole and at most 20 different ones."""
+        quantity = not self.words and not (self.whole and len(self.numbers) <= MOST_CLASSES)
+        return REGRESSION if quantity else CLASSIFICATION
 
-def _checked(table: Table, name: str, target: Target) -> Target:
-    """The target, unless there is nothing to learn or far too much."""
-    distinct = np.unique(target.y)
-    if len(distinct) == 0:
-        raise TableError(f"{table.source}: the target {name!r} has no value in any row.")
-    if len(distinct) == 1:
-        raise TableError(
-            f"{table.source}: the target {name!r} is {distinct[0].item()!r} in every row: nothing to learn."
-        )
-    if target.task == CLASSIFICATION and len(distinct) > max(MOST_CLASSES, len(target.y) // 2):
-        raise TableError(
-            f"{table.source}: the target {name!r} has {len(distinct)} values in {len(target.y)} rows, "
-            "too many to be classes. Is another column meant, or a number to predict (task regression)?"
-        )
-    return _measured(table, name, target)
-
-
-def _measured(table: Table, name: str, target: Target) -> Target:
-    """The target, unless its numbers are too large to be squared."""
-    if target.task == REGRESSION:
-        with np.errstate(over="ignore"):
-            overflows = not np.isfinite(np.square(target.y).sum())
-        if overflows:
+    def check(self, source: str, name: str, task: str) -> None:
+        """Refuse a target of which there is nothing to learn, or far too much."""
+        if self.n_values == 0:
+            raise TableError(f"{source}: the target {name!r} has no value in any row.")
+        if self.dates or (self.words and date_order(list(self.words)) is not None):
+            raise TableError(f"{source}: the target {name!r} holds dates: a number or a class is needed.")
+        if self.n_different == 1:
+            value = next(iter(self.words), None) if self.words else self.numbers[0].item()
+            raise TableError(f"{source}: the target {name!r} is {value!r} in every row: nothing to learn.")
+        if task == CLASSIFICATION and self.n_different > max(MOST_CLASSES, self.n_values // 2):
             raise TableError(
-                f"{table.source}: values of the target {name!r} are too large for float64 arithmetic (their "
-                "squares overflow). Express it in larger units."
+                f"{source}: the target {name!r} has {self.n_different} values in {self.n_values} rows, "
+                "too many to be classes. Is another column meant, or a number to predict (task regression)?"
             )
-    return target
+
+
+def target_values(values: Values, task: str) -> tuple[IntArray, AnyArray]:
+    """The rows that have a target, and their labels or numbers."""
+    if task == REGRESSION and isinstance(values, Numbers):
+        numbers = values.array.astype(np.float64)
+        rows = np.flatnonzero(~np.isnan(numbers))
+        return rows, numbers[rows]
+    coded: Coded = as_words(values)
+    rows = np.flatnonzero(coded.array >= 0)
+    return rows, np.array(coded.values or [""], dtype=str)[coded.array[rows]]
+
+
+def note_classes(name: str, classes: AnyArray) -> list[str]:
+    """A note that whole numbers are taken for classes, or none for two of them.
+
+    >>> note_classes("stars", np.array([1, 2, 3]))
+    ["the 3 different numbers of 'stars' are taken for classes; for a number to predict: --task regression"]
+    """
+    if classes.dtype.kind not in "iuf" or len(classes) <= 2:
+        return []
+    said = f"the {len(classes)} different numbers of {name!r} are taken for classes"
+    return [f"{said}; for a number to predict: --task regression"]

@@ -3,9 +3,9 @@
 They are plain classes with test methods, to be run by pytest; nothing else of sleek imports them.
 """
 
-from sleek.testing.basis import BasisContract
-from sleek.testing.outputs import OutputsContract
-from sleek.testing.source import SourceContract
-from sleek.testing.trainer import TrainerContract
+from sleek.testing.basis_contract import BasisContract
+from sleek.testing.outputs_contract import OutputsContract
+from sleek.testing.source_contract import SourceContract
+from sleek.testing.trainer_contract import TrainerContract
 
 __all__ = ["BasisContract", "OutputsContract", "SourceContract", "TrainerContract"]

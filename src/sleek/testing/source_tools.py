@@ -1,4 +1,4 @@
-"""What the contract of sources compares by, and sources that are cut or broken."""
+"""Helpers of the contract for sources of rows: comparisons, and sources that are cut differently or fail."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import numpy as np
 
 from sleek._runtime.types import AnyArray
 from sleek.closed_form.moments import Moments
-from sleek.kernels.columns import ColumnMoments
+from sleek.kernels.column_statistics import ColumnMoments
 from sleek.outputs.labels import Labels, read_labels
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows
 from sleek.rows.source import Block, Source
+from sleek.tables.reading import as_numbers
+from sleek.tables.values import Columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +56,20 @@ class CutAgain(Wrapped):
 
     def chunks(self, reads: str | None, features: bool) -> Iterator[RawBlock]:
         whole = list(self.rows.chunks(reads, features))
-        X = np.concatenate([chunk.X for chunk in whole]) if features else None
+        X = np.concatenate([array_of(chunk.X) for chunk in whole]) if features else None
         y, s = (np.concatenate(parts) for parts in zip(*((plain(c.y), c.s) for c in whole), strict=True))
         start, sizes = 0, cycle(self.sizes)
         while start < len(s):
             rows = slice(start, start + next(sizes))
             yield RawBlock(None if X is None else X[rows], y[rows], s[rows])
             start = rows.stop
+
+
+def array_of(X: Any) -> AnyArray:
+    """Features as an array, also where a chunk hands out columns."""
+    if isinstance(X, Columns):
+        return np.column_stack([as_numbers(name, values) for name, values in X.values.items()])
+    return np.asarray(X)
 
 
 def plain(y: Any) -> AnyArray:
@@ -103,7 +112,7 @@ def same(one: Any, two: Any) -> bool:
     return bool(np.array_equal(one, two))
 
 
-def raised(source: Source, error: type[BaseException], task: Callable[[Block], int] = len) -> str:
+def error_of(source: Source, error: type[BaseException], task: Callable[[Block], int] = len) -> str:
     """What a pass says when it fails."""
     try:
         source.map_reduce(task)
@@ -112,7 +121,7 @@ def raised(source: Source, error: type[BaseException], task: Callable[[Block], i
     return "nothing"
 
 
-def refused(rows: Rows, names: tuple[str, ...] | None, n_features: int) -> bool:
+def refuses(rows: Rows, names: tuple[str, ...] | None, n_features: int) -> bool:
     """Whether rows say that they do not have these features."""
     try:
         rows.with_features(names, n_features)

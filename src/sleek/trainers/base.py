@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from sleek._runtime.parameters import Parameters
 from sleek._runtime.types import IntArray
 from sleek.bases.expansion import Expansion, ExpansionCoordinates
-from sleek.closed_form.penalty import Penalty
-from sleek.closed_form.solve import Solution
+from sleek.closed_form.solve import Penalty, Solution
 from sleek.rows.source import Source
 
 
@@ -44,6 +44,20 @@ class Reached:
         return Reached(self.expansion.take(kept), solution)
 
 
+class Limit(NamedTuple):
+    """Iterations at most; None: as many as the trainer likes.
+
+    Where theta and b have no closed form they move together with the units (`joint`): another kind of
+    iteration, of which stopping early is a part of what keeps a model from overfitting.
+    """
+
+    closed: int | None = None
+    joint: int | None = None
+
+
+NO_LIMIT = Limit()
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What a trainer is given.
@@ -57,8 +71,8 @@ class Problem:
     penalty : Penalty
     begin : Reached or None
         What training with the same start has reached, to go on from; None: begin at the start.
-    max_iter : int or None
-        Iterations after which to stop although the trainer would go on; None: as many as it likes.
+    limit : Limit
+        Iterations after which to stop although the trainer would go on.
     slack : float
         How many times its own tolerance is exact enough.
     report : callable
@@ -69,7 +83,7 @@ class Problem:
     start: Expansion
     penalty: Penalty
     begin: Reached | None = None
-    max_iter: int | None = None
+    limit: Limit = NO_LIMIT
     slack: float = 1.0
     report: Callable[[str], None] = silent
 
@@ -102,7 +116,7 @@ class Training:
         return replace(self, expansion=reached.expansion, solution=reached.solution, coordinates=None)
 
 
-class Trainer(BaseEstimator, ABC):
+class Trainer(Parameters, ABC):
     """A training algorithm with its settings.
 
     Attributes

@@ -17,23 +17,22 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from scipy.optimize import Bounds
 
 from sleek._runtime.sums import Sums
 from sleek._runtime.types import FloatArray
 from sleek.bases.expansion import Expansion, ExpansionCoordinates, Gradient
 from sleek.closed_form.least_squares import unit_moments
 from sleek.closed_form.moments import Moments
-from sleek.closed_form.penalty import Penalty
-from sleek.closed_form.solve import Solution, solve
+from sleek.closed_form.solve import Penalty, Solution, solve
+from sleek.kernels.reference import is_turned, outer
 from sleek.rows.source import Block, Source
 from sleek.trainers.base import Reached
+from sleek.trainers.training_rows import training_rows
 
 # Curvature by η, in multiples of what all rows together have by an output. L-BFGS goes along steep directions
 # first. After 100 iterations the objective was 29 with 10, 103 with 1, 179 with 0.1 and 225 without P
 # (Nursery, 120 boxes), 5377, 5718, 6599 and 8360 (Krkopt, 150 units).
 ETA_CURVATURE = 10.0
-LOG_ODDS = 2.0  # log-odds for an output of the squared loss, near 0: its expected value is 2p - 1
 
 
 class Joint:
@@ -47,32 +46,32 @@ class Joint:
         self, source: Source, coordinates: ExpansionCoordinates, penalty: Penalty, begin: Reached
     ) -> None:
         self.source, self.coordinates, self.penalty = source, coordinates, penalty
+        self.rows = training_rows(source, len(coordinates.start))
         self.n_units, self.n_outputs = len(coordinates.start), source.outputs.n_outputs
         moments = unit_moments(source, begin.expansion)
-        self.unit = moments.weight * float(np.log(max(2, self.n_outputs)))  # of a model that knows nothing
+        self.loss = source.outputs.loss
+        self.unit = moments.weight * self.loss.unit(self.n_outputs)
         self.mean, self.P = moments.mean_phi, self._evened(moments)
         solution = begin.solution
         if solution is None:  # that of least squares
-            theta, b = solve(moments, penalty.C)
-            solution = Solution(LOG_ODDS * theta, LOG_ODDS * b)
+            solution = Solution(*self.loss.start(*solve(moments, penalty.C)))
         eta = np.linalg.solve(self.P, solution.theta)
         u = coordinates.vector(begin.expansion)
         self.first = np.concatenate([u, eta.ravel(), solution.b + self.mean @ solution.theta])
 
     def _evened(self, moments: Moments) -> FloatArray:
         """P (m, m)."""
-        k = max(2, self.n_outputs)
-        curvature = (1.0 - 1.0 / k) / k  # p(1 - p) of k classes that are all the same
+        curvature = self.loss.curvature(self.n_outputs)
         A = curvature * moments.G + np.eye(self.n_units) / self.penalty.C
         ridge = np.finfo(float).eps * len(A) * float(np.trace(A))
         L = cholesky(A + ridge * np.eye(len(A)), lower=True)
         scale = np.sqrt(ETA_CURVATURE * curvature * moments.weight)
         return np.asarray(scale * solve_triangular(L, np.eye(len(A)), lower=True).T)
 
-    def bounds(self) -> Bounds:
+    def lower_bounds(self) -> FloatArray:
         """Those of u; theta and b have none."""
         free = np.full(self.n_outputs * (self.n_units + 1), -np.inf)
-        return Bounds(np.concatenate([self.coordinates.bounds().lb, free]), np.inf)
+        return np.concatenate([self.coordinates.lower_bounds(), free])
 
     def end(self, vector: FloatArray) -> tuple[Expansion, Solution]:
         """Units, theta and b at a vector."""
@@ -89,18 +88,18 @@ class Joint:
 
     def __call__(self, vector: FloatArray) -> tuple[float, FloatArray]:
         u, (theta, b) = self._split(vector)
-        expansion, loss = self.coordinates.expansion(u), self.source.outputs.loss
+        expansion, loss = self.coordinates.expansion(u), self.loss
 
         def task(block: Block) -> _Slope:
             Phi = expansion.features(block.X)
-            Y = Phi @ theta
-            Y += b
-            g = loss.slopes(block.T, Y)
+            weights = theta.astype(Phi.dtype, copy=False)
+            values, g = loss.values_and_slopes(block.T, Phi @ weights + b)
             g *= block.s[:, None]
-            value = float(block.s @ loss.values(block.T, Y))
-            return _Slope(value, expansion.vjp(block.X, Phi, g @ theta.T), Phi.T @ g, g.sum(axis=0))
+            slopes = g.astype(Phi.dtype, copy=False)
+            gradient = expansion.vjp(block.X, Phi, outer(slopes, weights, is_turned(Phi)))
+            return _Slope(float(block.s @ values), gradient, (Phi.T @ slopes).astype(float), g.sum(axis=0))
 
-        found = self.source.map_reduce(task)
+        found = self.rows.map_reduce(task)
         C, prior = self.penalty.C, self.penalty.prior
         value = found.value + 0.5 * float(np.sum(theta**2)) / C + 0.5 * prior * float(u @ u)
         by_u = self.coordinates.by_u(found.gradient) + prior * u

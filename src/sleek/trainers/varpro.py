@@ -11,30 +11,33 @@ which pulls u to 0, units overfit small data.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy.optimize import Bounds, minimize
 
 from sleek._runtime.checks import check_count, check_positive
+from sleek._runtime.threads import single_threaded_blas
 from sleek._runtime.types import FloatArray
 from sleek.bases.expansion import Expansion, ExpansionCoordinates, Gradient
 from sleek.closed_form.least_squares import unit_moments
 from sleek.closed_form.moments import Moments
-from sleek.closed_form.penalty import Penalty
-from sleek.closed_form.solve import Solution, solve
+from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.kernels import output_gradient
 from sleek.rows.source import Block, Source
-from sleek.trainers.base import Problem, Reached, Trainer, Training
+from sleek.trainers.base import Problem, Reached, Trainer, Training, silent
+from sleek.trainers.descent import Minimum, minimise
 from sleek.trainers.joint import Joint
+from sleek.trainers.training_rows import training_rows
 
 KEEP_PHI = 2**23  # numbers of Phi, 64 MB, up to which it is kept between the two passes of an evaluation
+
+# Shares of the objective that the first iteration gains where units start, and where they go on (medians of
+# default fits: 0.04 and 0.002).
+FIRST_GAIN, NEXT_GAIN = 0.04, 0.002
 
 STOPPED = "Stopped after {} iterations: more would not pay."
 
 
 class VariableProjection(Trainer):
-    """Minimise the reduced least squares objective over the units by L-BFGS-B.
+    """Minimise the reduced least squares objective over the units by L-BFGS.
 
     Any basis, source, number of outputs and weights. Two passes over the rows for each evaluation,
     O(rows·n_units·(features + n_units + outputs)) time.
@@ -70,46 +73,42 @@ class VariableProjection(Trainer):
         self.tol = tol
 
     def train(self, problem: Problem) -> Training:
-        max_iter, given = check_count("max_iter", self.max_iter, least=0), problem.max_iter
+        joint = not problem.source.outputs.loss.quadratic
+        max_iter = check_count("max_iter", self.max_iter, least=0)
+        given = problem.limit.joint if joint else problem.limit.closed
         max_iter = max_iter if given is None else min(max_iter, given)
         tol = min(1.0, problem.slack * check_positive("tol", self.tol))  # 1 is all there is to gain
         coordinates = problem.start.coordinates()
-        joint = not problem.source.outputs.loss.quadratic
         begin = Reached(problem.start) if problem.begin is None else problem.begin
         objective = (Joint if joint else _Reduced)(problem.source, coordinates, problem.penalty, begin)
         history: dict[str, list[float]] = {"objective": []}
 
-        def record(intermediate_result: Any) -> None:
-            history["objective"].append(float(intermediate_result.fun) / objective.unit)
-            line = f"iteration {len(history['objective'])}: objective {history['objective'][-1]:.6g}"
-            problem.report(line)
+        def record(value: float) -> None:
+            history["objective"].append(value / objective.unit)
+            if problem.report is not silent:
+                line = f"iteration {len(history['objective'])}: objective {history['objective'][-1]:.6g}"
+                problem.report(line)
 
         u = objective.first
         status, converged = "Not trained: max_iter is 0.", True
         if len(u) == 0:
             status = "A linear model: the features have weights, and there are no units to learn."
         if max_iter > 0 and len(u) > 0:
-            result = minimize(
-                objective,
-                u,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=objective.bounds(),
-                callback=record,
-                options={"maxiter": max_iter, "maxfun": 4 * max_iter + 20, "ftol": tol, "gtol": 1e-9},
-            )
-            u, enough = result.x, result.status == 1 and max_iter == given
-            converged = enough or result.status == 0
-            status = STOPPED.format(max_iter) if enough else _sentence(result, max_iter)
+            gain = FIRST_GAIN if problem.begin is None else NEXT_GAIN
+            with single_threaded_blas():
+                found = minimise(objective, u, objective.lower_bounds(), max_iter, tol, record, gain)
+            u, enough = found.x, found.end == "max_iter" and max_iter == given
+            converged = enough or found.end == "converged"
+            status = STOPPED.format(max_iter) if enough else _sentence(found, max_iter)
         expansion, solution = objective.end(u)
         n_iter = len(history["objective"])
         return Training(expansion, solution, n_iter, history, status, converged, coordinates)
 
 
-def _sentence(result: Any, max_iter: int) -> str:
-    if result.status == 0:
+def _sentence(found: Minimum, max_iter: int) -> str:
+    if found.end == "converged":
         return "Converged: the last iteration improved the objective by less than tol."
-    if result.status == 1:
+    if found.end == "max_iter":
         return (
             f"Not converged: max_iter={max_iter} iterations were not enough. Give the trainer more, "
             f"trainer=VariableProjection(max_iter={2 * max_iter}), or a larger tol."
@@ -129,12 +128,13 @@ class _Reduced:
         self, source: Source, coordinates: ExpansionCoordinates, penalty: Penalty, begin: Reached
     ) -> None:
         self.source, self.coordinates, self.penalty = source, coordinates, penalty
+        self.rows = training_rows(source, len(coordinates.start))
         self.first = coordinates.vector(begin.expansion)
         self.keeps = source.here and source.n_rows * len(coordinates.start) <= KEEP_PHI
 
-    def bounds(self) -> Bounds:
-        """The bounds of all coordinates."""
-        return self.coordinates.bounds()
+    def lower_bounds(self) -> FloatArray:
+        """The least value of every coordinate."""
+        return self.coordinates.lower_bounds()
 
     def end(self, u: FloatArray) -> tuple[Expansion, Solution]:
         """Units, and theta and b in closed form."""
@@ -151,15 +151,17 @@ class _Reduced:
                 kept[block.start] = Phi
             return Moments.of(Phi, block.T, block.s)
 
-        moments = self.source.map_reduce(sums)
-        total = float(moments.tt.sum()) or 1.0
+        moments = self.rows.map_reduce(sums)
+        variation = float(moments.tt.sum())
         theta, b = solve(moments, self.penalty.C)
 
         def slope(block: Block) -> Gradient:
             Phi = kept[block.start] if self.keeps else expansion.features(block.X)
             return expansion.vjp(block.X, Phi, output_gradient(Phi, block.T, block.s, theta, b))
 
-        prior = self.penalty.prior
-        value = 0.5 * float(moments.tt.sum() - np.sum(theta * moments.R)) + 0.5 * prior * float(u @ u)
-        by_u = self.coordinates.by_u(self.source.map_reduce(slope)) + prior * u
-        return value / total, by_u / total
+        prior, total = self.penalty.prior, variation or 1.0
+        value = 0.5 * (variation - float(np.vdot(theta, moments.R)) + prior * float(u @ u))
+        by_u = self.coordinates.by_u(self.rows.map_reduce(slope))
+        by_u += prior * u
+        by_u /= total
+        return value / total, by_u

@@ -1,7 +1,7 @@
 """Rows of Dask arrays and data frames: partitions on the workers of a cluster, and only sums come home.
 
 ```
-DaskRows (what users have) → collections: for each partition what computes it → parts.prepared, on a worker:
+DaskRows (what users have) → collections: for each partition what computes it → parts.read_part, on a worker:
    checked rows of positive weight → blocks cut at fixed row numbers → passes: a PartialSum for each
    partition, joined on the workers, the total here
 ```

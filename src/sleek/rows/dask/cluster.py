@@ -1,9 +1,9 @@
-"""What rows do on a cluster: count, add up, come home if they are few."""
+"""Partitions on a cluster: what a fit works on; rows are counted, added up, and come home if they are few."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,25 +11,162 @@ import numpy as np
 
 from sleek._runtime.packages import need
 from sleek._runtime.sums import Sum
-from sleek._runtime.types import FloatArray, IntArray
+from sleek._runtime.types import IntArray
 from sleek.outputs.base import Outputs
 from sleek.rows.checked import changed
 from sleek.rows.cutting import Cutting
-from sleek.rows.dask.collections import PURPOSE
-from sleek.rows.dask.parts import Loaded, Part, Reading, weights_of
-from sleek.rows.dask.passes import Failure, Pass, active_client
-from sleek.rows.dask.source import Counts, DaskSource, Partitions, fits
-from sleek.rows.raw import RawBlock, joined_targets
-from sleek.rows.rows import Run
-from sleek.rows.source import Source
+from sleek.rows.dask.collections import PURPOSE, Load
+from sleek.rows.dask.parts import Loaded, Part, Reading, weights_of, words_of
+from sleek.rows.dask.passes import Border, Failure, Pass, active_client, cut, read
+from sleek.rows.encoding import Encoding
+from sleek.rows.raw import RawBlock, join_targets, join_words
+from sleek.rows.rows import Run, encoded
+from sleek.rows.source import Block, Source
 from sleek.rows.weights import Weighting
-from sleek.tables.inputs import Inputs
 
 if TYPE_CHECKING:
     from sleek.rows.arrays import ArrayRows
-    from sleek.rows.dask.rows import DaskRows
+    from sleek.rows.dask.dask_rows import DaskRows
 
 NUMBER = 8  # bytes
+FREE_SHARE = 0.5  # of the workers' free memory that rows may take to be kept there during a fit
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Rows of each partition: all of them, and those of positive weight."""
+
+    all: list[int]
+    counted: list[int]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of positive weight."""
+        return sum(self.counted)
+
+
+class Partitions:
+    """What computes the parts of a collection, read in one way; kept on the workers if asked to.
+
+    `loads` say how each partition is made.
+    """
+
+    def __init__(self, client: Any, loads: Sequence[Load], reading: Reading, counts: Counts) -> None:
+        delayed = need("dask", "dask", PURPOSE).delayed
+        self.client, self.reading, self.counts = client, reading, counts
+        self._cut = delayed(cut)
+        first, start = (np.cumsum([0, *sizes]).tolist() for sizes in (counts.all, counts.counted))
+        reader = delayed(read)
+        known = delayed(reading, traverse=False)  # it goes out once
+        self.parts = [
+            reader(make, known, number, first[number], start[number], counts.counted[number], *parts)
+            for number, (make, parts) in enumerate(loads)
+        ]
+        self._beyond: dict[int, list[list[Any]]] = {}
+        self.kept = False
+
+    def keep(self, run: Run) -> None:
+        """Read every partition once, and hold what was read where it is, as long as this object lives."""
+        borders = [Border(number, 0, n_rows, 0, 0, ()) for number, n_rows in enumerate(self.counts.counted)]
+        self.parts = Pass(self.client, run.progress).kept(self.parts, borders)
+        self.kept = True
+
+    def total(self, task: Callable[[RawBlock], Sum], block_rows: int, run: Run) -> Sum | None:
+        """The task's sum over all blocks of so many rows; None if there is no row."""
+        borders = Border.each(self.counts.counted, block_rows)
+        if not borders:
+            return None
+        if block_rows not in self._beyond:
+            beyond = [[self._cut(self.parts[j], lo, hi) for j, lo, hi in b.beyond] for b in borders]
+            if self.kept:
+                flat = self.client.compute([piece for pieces in beyond for piece in pieces])
+                todo = iter(flat)
+                beyond = [[next(todo) for _ in pieces] for pieces in beyond]
+            self._beyond[block_rows] = beyond
+        parts = [self.parts[border.number] for border in borders]
+        passing = Pass(self.client, run.progress)
+        if self.kept:
+            passing.at_home(parts)
+        return passing.total(parts, self._beyond[block_rows], borders, block_rows, task)
+
+    def rows_at(self, numbers: IntArray, function: Callable[[Part], Any], run: Run) -> list[Any]:
+        """``function`` of the rows of these numbers, which are sorted, of each partition that has some."""
+        delayed = need("dask", "dask", PURPOSE).delayed
+        starts = np.cumsum([0, *self.counts.counted])
+        places = np.searchsorted(numbers, starts)
+        pick, tasks, asked = delayed(take_from), [], []
+        for number, (lo, hi) in enumerate(zip(places[:-1].tolist(), places[1:].tolist(), strict=True)):
+            if hi > lo:
+                own = (numbers[lo:hi] - starts[number]).astype(np.int32)
+                tasks.append(pick(self.parts[number], own, function))
+                asked.append(number)
+        found = Pass(self.client, run.progress).each(tasks, asked)
+        for each in found:
+            if isinstance(each, Failure):
+                raise each.error
+        return found
+
+
+def take_from(part: Part | Failure, rows: IntArray, function: Callable[[Part], Any]) -> Any:
+    """A function of some rows of a partition."""
+    if isinstance(part, Failure):
+        return part
+    try:
+        return function(part.take(rows))
+    except BaseException as error:
+        return Failure(error)
+
+
+def fits(client: Any, n_bytes: int) -> bool:
+    """Whether the workers have room to keep so much while they work."""
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    limits = ((worker["memory_limit"] or 0) - worker["metrics"].get("memory", 0) for worker in workers)
+    return bool(n_bytes <= FREE_SHARE * sum(max(0, free) for free in limits))
+
+
+@dataclass(frozen=True, eq=False)
+class DaskSource(Source):
+    """Rows of positive weight on a cluster, with targets encoded and weights made ready in every pass."""
+
+    partitions: Partitions
+    coding: Outputs
+    weighting: Weighting
+    run: Run
+
+    @property
+    def n_rows(self) -> int:
+        return self.weighting.survey.n_rows
+
+    @property
+    def outputs(self) -> Outputs:
+        return self.coding
+
+    @property
+    def here(self) -> bool:
+        return False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the rows: a task that names its source takes it along to the workers."""
+        return vars(self) | {"partitions": None, "run": Run()}
+
+    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
+        ready = partial(encoded, self.coding, self.weighting)
+        size = Cutting.of(self.n_rows).block_rows
+        found = self.partitions.total(lambda block: task(ready(block)), size, self.run)
+        assert found is not None  # a survey has found rows
+        return found
+
+    def rows_at(self, numbers: IntArray) -> Block:
+        """The rows come home from where they are, not through the other workers."""
+        ready = partial(encoded, self.coding, self.weighting)
+
+        def rows(part: Part) -> Block:
+            return ready(part.raw(0, len(part)))
+
+        return Block.joined(self.partitions.rows_at(numbers, rows, self.run))
+
+
+# -- what rows do on a cluster ---------------------------------------------------------------------------
 
 
 def counts_of(rows: DaskRows) -> Counts:
@@ -69,18 +206,9 @@ def counts_in(loaded: Loaded, number: int) -> tuple[int, int]:
     return (n, n) if loaded.s is None else (n, int((weights_of(loaded.s) > 0).sum()))
 
 
-def partitions(
-    rows: DaskRows,
-    reads: str | None,
-    features: bool,
-    inputs: Inputs | None = None,
-    by_fold: dict[str, FloatArray] | None = None,
-) -> Partitions:
+def partitions(rows: DaskRows, reads: str | None, features: bool, encoding: Encoding | None) -> Partitions:
     """What computes the parts, with targets or features or both."""
-    n_features = None
-    if features:
-        n_features = rows.n_features if inputs is None else len(inputs.feature_names)
-    reading = Reading(reads, n_features, rows.feature_names, inputs, by_fold or {})
+    reading = Reading(reads, rows.n_features if features else None, rows.features, encoding)
     return Partitions(active_client(), rows.collections.loads(reads, features), reading, counts_of(rows))
 
 
@@ -91,27 +219,19 @@ def map_reduce(
     reads: str | None,
     features: bool,
     cutting: Cutting,
-    inputs: Inputs | None = None,
-) -> Sum:
-    """task(block₁) + task(block₂) + … over the rows of positive weight."""
-    found = partitions(rows, reads, features, inputs).total(task, cutting.block_rows, run)
-    if found is None:
-        raise ValueError("There are no rows of positive weight: there is nothing to learn from.")
-    return found
+    encoding: Encoding | None,
+) -> Sum | None:
+    """task(block₁) + task(block₂) + … over the rows of positive weight; None if there are none."""
+    found = partitions(rows, reads, features, encoding if features else None)
+    return found.total(task, cutting.block_rows, run)
 
 
 def source(
-    rows: DaskRows,
-    outputs: Outputs,
-    weighting: Weighting,
-    run: Run,
-    inputs: Inputs | None = None,
-    by_fold: dict[str, FloatArray] | None = None,
+    rows: DaskRows, outputs: Outputs, weighting: Weighting, run: Run, encoding: Encoding | None
 ) -> Source:
     """The rows as what a fit works on, kept on the workers if there is room."""
-    found = partitions(rows, outputs.reads, True, inputs, by_fold)
-    n_columns = rows.n_features if inputs is None else len(inputs.names)
-    if fits(active_client(), NUMBER * (n_columns + 3) * weighting.survey.n_rows):
+    found = partitions(rows, outputs.reads, True, encoding)
+    if fits(active_client(), NUMBER * (rows.n_features + 3) * weighting.survey.n_rows):
         found.keep(run)
     return DaskSource(found, outputs, weighting, run)
 
@@ -119,23 +239,16 @@ def source(
 def in_memory(rows: DaskRows, reads: str, n_rows: int, run: Run) -> ArrayRows:
     """The rows of positive weight as arrays: for data small after all."""
     from sleek.rows.arrays import ArrayRows
-    from sleek.rows.dask.parts import words_of
 
-    found = partitions(rows, reads, True)
+    found = partitions(rows, reads, True, None)
     parts: list[Part] = found.rows_at(np.arange(n_rows), _itself, run)
     if sum(len(part) for part in parts) != n_rows:
         raise changed(n_rows, sum(len(part) for part in parts))
     own = np.concatenate([part.first + part.places for part in parts])
-    starts = np.cumsum([0, *(len(part) for part in parts)])
-
-    def where(row: int) -> str:
-        number = int(np.searchsorted(starts, row, side="right")) - 1
-        part = parts_words[number]
-        return str(part(row - int(starts[number])))
-
-    parts_words = [words_of(part.number, part.first, part.places) for part in parts]
+    words = [words_of(part.number, part.first, part.places) for part in parts]
+    where = join_words(words, [len(part) for part in parts])
     X: Any = np.concatenate([np.asarray(part.X) for part in parts])
-    y, s = joined_targets([part.y for part in parts]), np.concatenate([part.s for part in parts])
+    y, s = join_targets([part.y for part in parts]), np.concatenate([part.s for part in parts])
     return ArrayRows(X, y, s, rows.feature_names, rows.flat_targets, where, own)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -98,7 +99,7 @@ class Collections:
         """The same with as few columns as tell how many rows there are, and which count."""
         if self.weight is not None:
             return replace(self, target=None).loads("weights", features=False)
-        few = self.X if is_array(self.X) else self.X[[]]
+        few = self.X if is_array(self.X) else self.X[list(self.X.columns[:1])]  # Dask cannot concat none
         return replace(self, X=few, features=None, target=None).loads("weights", features=True)
 
     def _chosen(self) -> Any:
@@ -178,9 +179,10 @@ def check_collection(X: Any) -> None:
 
 def check_names(there: Sequence[str], wanted: Sequence[str]) -> None:
     """That a frame has these columns, each of them once."""
+    counts = Counter(there)
     for name in wanted:
-        if name not in there:
+        if name not in counts:
             listed = ", ".join(map(repr, there))
             raise ValueError(f"There is no column {name!r} in the frame. Its columns are {listed}.")
-        if list(there).count(name) > 1:
+        if counts[name] > 1:
             raise ValueError(f"There must be one column {name!r}, but the frame has several of this name.")

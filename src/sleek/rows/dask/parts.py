@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +12,12 @@ from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.labels import Labels
 from sleek.rows.checked import ready, that_count
 from sleek.rows.cutting import Stretch
+from sleek.rows.encoding import Encoding
 from sleek.rows.raw import Pieces, RawBlock
 from sleek.tables.crossfit import folds_of
 from sleek.tables.encoded import EncodedTable
-from sleek.tables.errors import TableError
 from sleek.tables.frames import column_names, columns_by_name
-from sleek.tables.inputs import Inputs
-from sleek.tables.values import Values
+from sleek.tables.values import Columns
 
 
 class Loaded(NamedTuple):
@@ -53,37 +51,43 @@ def split(features: Sequence[str] | None, target: Any, weight: str | None, frame
 class Reading:
     """What is made of partitions: which columns are read, and how.
 
-    `n_features` is None where features are not wanted; `inputs` where they are numbers as they are.
+    `n_features` is None where features are not wanted; `encoding` where they are numbers as they are.
     """
 
     reads: str | None
     n_features: int | None
     names: tuple[str, ...] | None = None
-    inputs: Inputs | None = None
-    by_fold: Mapping[str, FloatArray] = field(default_factory=dict)
-    settled: bool = False  # columns are handed out as codes, numbers and days, one each
+    encoding: Encoding | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
     """Rows of a partition that are of positive weight, checked.
 
-    X is an array, or a table that becomes features block by block; y are `Labels`, or floats (n, k).
+    X is an array, or columns, settled or not, that become features block by block; y are `Labels`, or floats
+    (n, k).
     """
 
     number: int  # of the partition
     first: int  # number of the partition's first row among all rows
-    X: AnyArray | EncodedTable | None
+    X: AnyArray | EncodedTable | Columns | None
     y: Any
     s: FloatArray
     places: IntArray  # of the rows in the partition
+    encoding: Encoding | None = None
 
     def __len__(self) -> int:
         return len(self.s)
 
     def __sizeof__(self) -> int:
         """All bytes: Dask moves what looks small from worker to worker."""
-        X = self.X.settled if isinstance(self.X, EncodedTable) else (self.X,)
+        match self.X:
+            case EncodedTable(settled=arrays):
+                X = list(arrays)
+            case Columns(values=columns):
+                X = [values.array for values in columns.values()]
+            case _:
+                X = [] if self.X is None else [self.X]
         y = self.y.codes if isinstance(self.y, Labels) else self.y
         return sum(array.nbytes for array in (*X, y, self.s, self.places) if array is not None)
 
@@ -93,23 +97,18 @@ class Part:
 
     def take(self, rows: IntArray) -> Part:
         """Some of the rows."""
-        X = (
-            self.X.take(rows)
-            if isinstance(self.X, EncodedTable)
-            else None
-            if self.X is None
-            else self.X[rows]
-        )
+        X = self.X
+        if X is not None:
+            X = X.take(rows) if isinstance(X, Columns | EncodedTable) else X[rows]
         y = None if self.y is None else self.y[rows]
         return replace(self, X=X, y=y, s=self.s[rows], places=self.places[rows])
 
     def raw(self, lo: int, hi: int, start: int = 0) -> RawBlock:
         """Rows lo … hi-1 as tasks get them; `start` is the number of the first among those that count."""
-        rows = slice(lo, hi)
-        X = None if self.X is None else np.ascontiguousarray(self.X[rows])
-        y = None if self.y is None else self.y[rows]
-        words = words_of(self.number, self.first, self.places[rows])
-        return RawBlock(X, y, self.s[rows], words, self.first + self.places[rows], start)
+        words = words_of(self.number, self.first, self.places)
+        block = RawBlock(self.X, self.y, self.s, words, self.first + self.places).take(slice(lo, hi))
+        block = replace(block, start=start)
+        return block if self.encoding is None else replace(block, X=self.encoding.apply(block))
 
 
 def words_of(number: int, first: int, places: IntArray) -> Any:
@@ -122,58 +121,40 @@ def words_of(number: int, first: int, places: IntArray) -> Any:
     return where
 
 
-def prepared(loaded: Loaded, reading: Reading, number: int, first: int, start: int) -> Part:
+def read_part(loaded: Loaded, reading: Reading, number: int, first: int, start: int) -> Part:
     """The rows of positive weight of a partition, checked; `start` is the number of the first of them."""
-    n = loaded.n_rows(number)
-    table = reading.inputs is not None
+    n, encoding = loaded.n_rows(number), reading.encoding
+    X: Any = None
+    if reading.n_features is not None:
+        X = numbers_of(loaded.X) if encoding is None else columns_in(loaded.X, reading.names)
     raw = RawBlock(
-        numbers_of(loaded.X) if reading.n_features is not None and not table else None,
+        X,
         None if reading.reads is None else targets_of(loaded.y),
         np.ones(n) if loaded.s is None else weights_of(loaded.s),
         words_of(number, first, np.arange(n)),
         np.arange(n),
     )
     counted = next(iter(that_count([raw])))
-    block = ready(counted, reading.reads, None if table else reading.n_features, reading.names)
+    settled = counted if encoding is None or X is None else encoding.settle(counted)
+    block = ready(settled, reading.reads, reading.names, reading.n_features if encoding is None else None)
     places: IntArray = np.arange(n) if block.numbers is None else block.numbers
-    X = block.X
-    if reading.inputs is not None and reading.n_features is not None:
-        X = _table(loaded.X, reading, places, start, number, first)
-    return Part(number, first, X, block.y, block.s, places)
+    X = block.X if encoding is None else settled.X
+    if isinstance(X, EncodedTable) and encoding is not None and encoding.by_fold:
+        X = replace(X, folds=folds_of(np.arange(start, start + len(places))))
+    return Part(number, first, X, block.y, block.s, places, encoding)
 
 
-def _table(
-    X: Any, reading: Reading, places: IntArray, start: int, number: int, first: int
-) -> EncodedTable | FloatArray:
-    """The columns that a model reads, of rows at some places."""
-    assert reading.inputs is not None
-    columns = counted_columns(X, reading.inputs.names, places)
-    folds = folds_of(np.arange(start, start + len(places))) if reading.by_fold else None
-    try:
-        table = EncodedTable.of(reading.inputs, columns, dict(reading.by_fold), folds)
-        return np.column_stack(table.settled).astype(np.float64) if reading.settled else table
-    except TableError as error:
-        raise located(error, words_of(number, first, places)) from None
-
-
-def counted_columns(X: Any, names: Sequence[str], places: IntArray) -> dict[str, Values]:
-    """Columns of a partition, of rows at some places: by name, or x0, x1, … if they have none."""
+def columns_in(X: Any, names: Sequence[str] | None) -> Columns:
+    """The columns of a partition: by name, or x0, x1, … if they have none."""
     named = column_names(X) is not None
-    columns = columns_by_name(X[list(names)] if named else X)
-    return {name: columns[name].take(places) for name in names}
-
-
-def located(error: TableError, where: Any) -> TableError:
-    """An error about a row of a stretch, with words for the row."""
-    found = re.search(r" in row (\d+)\.", str(error))
-    return (
-        error if found is None else TableError(str(error).replace(found[0], f" in {where(int(found[1]))}."))
-    )
+    found = columns_by_name(X[list(names)] if named and names is not None else X)
+    return Columns(found, len(X))
 
 
 def joined(parts: Sequence[Part], start: int) -> RawBlock:
     """A block that lies in several partitions."""
-    blocks = [part.raw(0, len(part)) for part in parts]
+    starts = np.cumsum([start, *(len(part) for part in parts)]).tolist()
+    blocks = [part.raw(0, len(part), own) for part, own in zip(parts, starts, strict=False)]
     return Pieces(start, [Stretch(block, 0, len(block)) for block in blocks]).joined()
 
 

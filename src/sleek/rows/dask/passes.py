@@ -19,7 +19,7 @@ from sleek._runtime.packages import need
 from sleek._runtime.sums import PartialSum, Sum
 from sleek._runtime.threads import single_threaded_blas
 from sleek.rows.dask.collections import PURPOSE
-from sleek.rows.dask.parts import Loaded, Part, Reading, joined, prepared
+from sleek.rows.dask.parts import Loaded, Part, Reading, joined, read_part
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Progress
 
@@ -93,7 +93,7 @@ def read(
 ) -> Part | Failure:
     """The rows of a partition that count, checked; there must be as many as there were."""
     try:
-        part = prepared(make(*parts), reading, number, first, start)
+        part = read_part(make(*parts), reading, number, first, start)
         if len(part) != n_rows:
             raise ValueError(
                 f"Partition {number} has changed since its rows were counted: {n_rows} of them had a "
@@ -105,7 +105,7 @@ def read(
         return Failure(error)
 
 
-def worked(
+def sum_blocks(
     part: Part | Failure, border: Border, block_rows: int, task: bytes, *beyond: Part | Failure
 ) -> PartialSum[Any] | Failure:
     """The task's sum over the blocks that begin in a partition."""
@@ -146,7 +146,7 @@ def join(sums: Sequence[PartialSum[Any] | Failure]) -> PartialSum[Any] | Failure
         if isinstance(partial, Failure):
             return partial
         found.append(partial)
-    return PartialSum.joined(found)
+    return PartialSum.join(found)
 
 
 class Pass:
@@ -178,7 +178,7 @@ class Pass:
         """The task's sum over all blocks, from what computes the parts in which they begin."""
         dask = need("dask", "dask", PURPOSE)
         delayed = dask.delayed
-        work, together = delayed(worked), delayed(join)
+        work, together = delayed(sum_blocks), delayed(join)
         sent = delayed(_bytes_of(task))
         works = []
         for part, border, more in zip(parts, borders, beyond, strict=True):
@@ -219,7 +219,8 @@ class Pass:
         while True:
             try:
                 wait(waiting, timeout=TICK)
-                break
+                if all(future.status != "lost" for future in waiting):  # else its worker died: computed again
+                    break
             except TimeoutError:
                 if self.progress is not None:
                     done = zip(futures, borders, strict=False)
@@ -230,7 +231,7 @@ class Pass:
     def _explain(self, futures: list[Any], borders: Sequence[Border]) -> None:
         """Raise the first error, with the number of the partition."""
         for future, border in zip(futures, borders, strict=False):
-            if future.status in ("error", "cancelled", "lost"):
+            if future.status in ("error", "cancelled"):
                 raise unreadable(border.number, _error_of(future)) from None
         futures[-1].result()
 

@@ -1,12 +1,11 @@
-"""Rows of Parquet and CSV files larger than memory.
+"""Rows of Parquet, CSV, Arrow and JSON lines files larger than memory.
 
 Nothing here imports pyarrow before the first file is looked at.
 
 ```
-Files (which files, which columns)
-   → batches.chunks: batches of columns, read ahead in a background thread
-   → blocks.cut: blocks of as many rows as in memory, by number among the rows of positive weight
-   → passes.map_reduce: the same sums, bit for bit, as those of arrays in memory
+Files (which files, which columns) ── texts: how numbers are written, one pass over columns of text
+   → chunks: columns of some thousand rows, read ahead in a background thread
+   → blocks of as many rows as in memory, cut by row number (`sleek.rows.rows`): the same sums, bit for bit
 ```
 """
 

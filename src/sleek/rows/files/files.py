@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sleek._runtime.counting import how_many
 from sleek._runtime.packages import need
-from sleek._runtime.sums import Sum
-from sleek._runtime.types import AnyArray, IntArray
-from sleek.rows.cutting import TARGETS, Cutting
+from sleek._runtime.threads import read_ahead
+from sleek._runtime.types import IntArray
+from sleek.rows.encoding import Encoding, Strangers
 from sleek.rows.files.layout import FileLayout, inspect, list_files
-from sleek.rows.files.roles import Part, check_features, names_of, one_format, same_kind
+from sleek.rows.files.roles import Part, check_targets, names_of, one_format, same_kind
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run
+from sleek.tables.columns import NumberColumn
 from sleek.tables.gaps import Gaps
 from sleek.tables.inputs import Inputs
+
+if TYPE_CHECKING:
+    from sleek.rows.files.texts import Texts
+
+AHEAD = 2  # chunks that are read before they are asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +61,11 @@ class Files(Rows):
         Of text; None: UTF-8 or UTF-16, or else Windows-1252, by the first bytes.
     drop_missing_targets : bool, default=False
         Whether rows without a target are left out of a fit, instead of refused.
+    decimal : {".", ",", None}, default=None
+        The decimal mark of numbers in text; None: what all columns together say.
+    dates : {"dmy", "mdy", None}, default=None
+        The order of day and month in text such as 1/2/2024; None: the month first, unless a number above 12
+        says no, with a note if none does.
 
     Attributes
     ----------
@@ -83,7 +96,14 @@ class Files(Rows):
     missing: list[str] | None = None
     encoding: str | None = None
     drop_missing_targets: bool = False
+    decimal: str | None = None
+    dates: str | None = None
     part: Part | None = field(default=None, repr=False)  # those of the rows that `split` chose
+    known: dict[Any, Any] = field(
+        default_factory=dict, repr=False
+    )  # what passes have found, shared by copies
+    tabular = True
+    read_texts = True
     tables: tuple[FileLayout, ...] = field(init=False, repr=False)
     features: tuple[str, ...] = field(init=False, repr=False)
     targets: tuple[str, ...] = field(init=False, repr=False)
@@ -98,6 +118,10 @@ class Files(Rows):
             raise ValueError(f"The target {self.weight!r} must not be the weight too.")
         if isinstance(self.missing, str):
             raise TypeError(f"`missing` must be a list of words, got {self.missing!r}.")
+        if self.decimal not in (None, ".", ","):
+            raise ValueError(f"`decimal` must be '.', ',' or None, got {self.decimal!r}.")
+        if self.dates not in (None, "dmy", "mdy"):
+            raise ValueError(f"`dates` must be 'dmy', 'mdy' or None, got {self.dates!r}.")
         encoding = None if self.encoding is None else codecs.lookup(self.encoding).name
         tables = tuple(inspect(file, encoding) for file in list_files(self.path))
         one_format(tables)
@@ -143,10 +167,43 @@ class Files(Rows):
         return self.tables[0].is_csv
 
     @property
-    def comma(self) -> bool:
-        """Whether numbers in a CSV file may have a decimal comma."""
-        dialect = self.tables[0].dialect
-        return dialect is not None and dialect.comma
+    def texts(self) -> Texts | None:
+        """How numbers are written in columns of text, found in one pass over them; None if there are none."""
+        if not self.is_csv and not any(table.texts for table in self.tables):
+            return None
+        from sleek.rows.files.texts import Texts
+
+        key = (*(table.path for table in self.tables), self.encoding, self.gaps, self.decimal)
+        if key not in self.known:
+            self.known[key] = Texts.of(self)
+        found: Texts = self.known[key]
+        object.__setattr__(self, "tables", found.tables)  # by now it is known how they are encoded
+        return found
+
+    @property
+    def category_columns(self) -> Collection[str]:
+        """Those that are named, and numbers that were categories in pandas, as Parquet files remark."""
+        typed = {name for table in self.tables for name in table.categories}.intersection(self.features)
+        return sorted(typed.union(self.categories or ()).difference(self.targets))
+
+    @cached_property
+    def word_columns(self) -> frozenset[str]:
+        """Features that are words: those named in `categories`, and text that holds no numbers."""
+        words = frozenset(self.category_columns)
+        rest = [name for name in self.features if name not in words and self.is_text(name)]
+        texts = self.texts if rest else None
+        if texts is None:
+            return words
+        from sleek.tables.text import warn_of_doubts
+
+        numbers = {name for name in rest if texts.is_number(name)}
+        for name in numbers:
+            warn_of_doubts(texts.notation, name)
+        return words.union(rest) - numbers
+
+    def is_text(self, name: str) -> bool:
+        """Whether a column is text in some file."""
+        return any(name in table.texts for table in self.tables)
 
     @property
     def gaps(self) -> Gaps:
@@ -164,6 +221,20 @@ class Files(Rows):
         counts = [table.n_rows for table in self.tables]
         return None if None in counts else sum(count for count in counts if count is not None)
 
+    def count(self) -> int:
+        """The number of rows in the files, counted in a pass if they do not tell."""
+        if self.n_rows is not None:
+            return self.n_rows
+        if "count" not in self.known:
+            texts = self.texts
+            if texts is not None and self.is_csv:
+                self.known["count"] = sum(next(iter(each.values())).n_rows for each in texts.each)
+            else:
+                alone = replace(self, part=None, target=None, weight=None, drop_missing_targets=False)
+                self.known["count"] = sum(len(chunk) for chunk in alone.chunks(None, True))
+        found: int = self.known["count"]
+        return found
+
     @property
     def named_files(self) -> str:
         """The files in words."""
@@ -180,67 +251,82 @@ class Files(Rows):
                 )
             return self
         names = list(names)
-        kept = [name for name in self.targets if name not in names]
+        read = set(names)
+        kept = [name for name in self.targets if name not in read]
         target = kept[0] if kept and isinstance(self.target, str) else kept or None
         return replace(self, path=[table.path for table in self.tables], columns=names, target=target)
 
-    def learnt(self, estimator: Any, reads: str) -> Rows:
-        from sleek.rows.files.tables import learnt_rows
-
-        return learnt_rows(estimator, self, reads, self.categories or ())
-
     def read_by(self, inputs: Inputs) -> Rows:
-        from sleek.rows.files.tables import TableFiles
+        from sleek.rows.table_rows import TableRows
 
-        return TableFiles(self.with_features(inputs.names), inputs, new=True)
+        words = [column.name for column in inputs.columns if not isinstance(column, NumberColumn)]
+        targets = [name for name in self.categories or () if name in self.targets]
+        rows = replace(self.with_features(inputs.names), categories=[*words, *targets])
+        return TableRows(rows, Encoding(inputs), new=True)
+
+    def check_words(self, name: str, n_different: int) -> None:
+        if self.texts is not None and self.is_text(name):
+            self.texts.check_slips(name, n_different)
+
+    # -- passes
 
     def chunks(self, reads: str | None, features: bool) -> Generator[RawBlock, None, None]:
-        from sleek.rows.files.passes import raw_blocks
+        from sleek.rows.files.chunks import Wanted, chunks
 
-        yield from raw_blocks(self, reads, features)
+        check_targets(self, reads)
+        yield from chunks(Wanted.of(self, reads, features))
 
-    def map_reduce(
+    def _chunks(
         self,
-        task: Callable[[RawBlock], Sum],
-        run: Run,
-        *,
         reads: str | None,
         features: bool,
-        cutting: Cutting = TARGETS,
-    ) -> Sum:
-        from sleek.rows.files.passes import map_reduce
+        run: Run,
+        encoding: Encoding | None = None,
+        strangers: Strangers | None = None,
+        keep: Sequence[str] = (),
+    ) -> Generator[RawBlock, None, None]:
+        """Chunks are read, decoded and settled ahead of the threads that work on them."""
+        from sleek.rows.files.chunks import Wanted, chunks
 
-        found = map_reduce(self, task, run, reads, features, cutting)
-        if found is None:
-            raise ValueError(self._no_rows())
-        return found
+        check_targets(self, reads)
+        wanted = Wanted.of(self, reads, features, keep, threads=run.workers.n_jobs > 1)
+        found = self._settle(chunks(wanted), reads, encoding if features else None, strangers)
+        with closing(read_ahead(found, AHEAD)) as ahead:
+            yield from ahead
 
     def originals(self, numbers: IntArray, reads: str) -> tuple[IntArray, IntArray]:
-        from sleek.rows.files.passes import own_numbers
-
-        everything = self.weight is None and self.part is None and not self.drop_missing_targets
-        own = numbers if everything else own_numbers(self, numbers, reads)
-        return own, np.arange(len(numbers))
-
-    def evaluations(self, function: Callable[..., AnyArray], run: Run) -> Generator[AnyArray, None, None]:
-        from sleek.rows.files.passes import predictions
-
-        with closing(predictions(self, function, (), run)) as pairs:
-            yield from (values for values, _ in pairs)
+        if self.weight is None and self.part is None and not self.drop_missing_targets:
+            return numbers, np.arange(len(numbers))
+        return super().originals(numbers, reads)
 
     def write(
-        self, function: Callable[..., AnyArray], path: str | PathLike[str], keep: Sequence[str], run: Run
+        self,
+        function: Callable[..., Any],
+        path: str | PathLike[str],
+        keep: Sequence[str],
+        run: Run,
+        encoding: Encoding | None = None,
     ) -> int:
         from sleek.rows.files.writing import write_predictions
 
-        return write_predictions(self, function, path, keep=keep, run=run)
+        return write_predictions(self, self.pairs(function, keep, run, encoding), path, keep)
 
-    def check_columns(self, reads: str | None) -> None:
-        """Features, and targets and weights if they are read, can be what they are read as."""
-        check_features(self, reads)
+    def pairs(
+        self,
+        function: Callable[..., Any],
+        keep: Sequence[str],
+        run: Run,
+        encoding: Encoding | None = None,
+    ) -> Generator[tuple[Any, Any], None, None]:
+        """``function(X)`` and an Arrow table of the columns `keep`, for all rows, thousands at a time."""
+
+        def task(block: RawBlock) -> tuple[Any, Any]:
+            return function(block.X), block.kept
+
+        return self._predictions(task, run, encoding, keep=keep)
 
     def split(self, test_share: float = 0.2, random_state: int = 0) -> tuple[Files, Files]:
-        """The same files twice: the rows to learn from, and about `test_share` of all that are held out.
+        """The same files twice: the rows to learn from, and `test_share` of all, which are held out.
 
         Which rows these are depends on their numbers and `random_state` alone.
 
@@ -255,22 +341,23 @@ class Files(Rows):
             raise ValueError(f"`test_share` must be between 0 and 1, got {test_share!r}.")
         if self.part is not None:
             raise ValueError("These are some of the rows already: split all of them once.")
-        parts = (Part(random_state, test_share, 1.0), Part(random_state, 0.0, test_share))
+        limit = Part.limit(random_state, test_share, self.count())
+        parts = (Part(random_state, limit, 1.0), Part(random_state, 0.0, limit))
         train, test = (replace(self, part=part) for part in parts)
         return train, test
 
-    def _no_rows(self) -> str:
-        if self.weight is None or self.n_rows == 0:
-            return f"There are no rows in {self.named_files}: there is nothing to learn from."
+    def _no_rows(self, purpose: str) -> str:
+        if self.weight is None or self.n_rows == 0 or purpose == "predict":
+            return f"There are no rows in {self.named_files}: there is nothing to {purpose}."
         return (
             f"No row of {self.named_files} has a weight above 0 in column {self.weight!r}: "
-            "there is nothing to learn from."
+            f"there is nothing to {purpose}."
         )
 
     def __repr__(self) -> str:
-        files = f"{len(self.tables)} file" + ("s" if len(self.tables) > 1 else "")
-        rows = "" if self.n_rows is None else f", {self.n_rows} rows"
+        files = how_many(len(self.tables), "file")
+        rows = "" if self.n_rows is None else f", {how_many(self.n_rows, 'row')}"
         target = "" if self.target is None else f", target {self.target!r}"
         weight = "" if self.weight is None else f", weight {self.weight!r}"
-        features = f"{len(self.features)} feature" + ("s" if len(self.features) > 1 else "")
+        features = how_many(len(self.features), "feature")
         return f"Files({files}{rows}, {features}{target}{weight})"

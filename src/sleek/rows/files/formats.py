@@ -10,19 +10,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet
 
+from sleek.tables import endings
 from sleek.tables.dialect import LOOKED_AT, Dialect
 from sleek.tables.gaps import Gaps
-from sleek.tables.open import ARROW, GZIP, PARQUET_MARK, parsed_json
 
 if TYPE_CHECKING:
     from sleek.rows.files.layout import FileLayout
 
+GZIP, PARQUET_MARK, ARROW = b"\x1f\x8b", b"PAR1", b"ARROW1"  # the first bytes of such files
 FETCH_BYTES = 2**17  # of a column of a Parquet file
 PIECE_BYTES = 2**22  # of lines of JSON
 
@@ -56,21 +57,25 @@ class Format(ABC):
 class Parquet(Format):
     """Columns in row groups, with their types."""
 
-    word, endings = "Parquet", (".parquet", ".pq")
+    word, endings = "Parquet", endings.PARQUET
 
     def look(self, path: str, encoding: str | None) -> tuple[Any, int | None, Dialect | None]:
-        with pa.parquet.ParquetFile(path) as file:
+        from pyarrow.parquet import ParquetFile  # with what opens files on servers: only if it is needed
+
+        with ParquetFile(path) as file:
             return file.schema_arrow, int(file.metadata.num_rows), None
 
     def batches(self, table: FileLayout, asked: Asked) -> Iterator[Any]:
-        with pa.parquet.ParquetFile(table.path, pre_buffer=False, buffer_size=FETCH_BYTES) as file:
+        from pyarrow.parquet import ParquetFile
+
+        with ParquetFile(table.path, pre_buffer=False, buffer_size=FETCH_BYTES) as file:
             yield from file.iter_batches(asked.rows, columns=asked.columns, use_threads=asked.threads)
 
 
 class Arrow(Format):
     """Record batches, as in memory: Arrow's IPC file format, which is also Feather's."""
 
-    word, endings = "Arrow", (".arrow", ".feather")
+    word, endings = "Arrow", endings.ARROW
 
     def look(self, path: str, encoding: str | None) -> tuple[Any, int | None, Dialect | None]:
         with pa.memory_map(path) as stream, pa.ipc.open_file(stream) as file:
@@ -90,7 +95,7 @@ class Arrow(Format):
 class JsonLines(Format):
     """A JSON object in every line; the columns are those of the first lines."""
 
-    word, endings = "JSON lines", (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+    word, endings = "JSON lines", endings.JSON_LINES
 
     def look(self, path: str, encoding: str | None) -> tuple[Any, int | None, Dialect | None]:
         with unpacked(path) as stream:
@@ -109,6 +114,22 @@ class JsonLines(Format):
                 yield from part.to_batches(max_chunksize=asked.rows)
 
 
+def parsed_json(lines: bytes) -> Any:
+    """Lines of JSON as an Arrow table; what looks like a time stamp stays the text that it is.
+
+    >>> parsed_json(b'{"a": 1, "b": "2024-01-31"}').to_pylist()
+    [{'a': 1, 'b': '2024-01-31'}]
+    """
+    from pyarrow.json import ParseOptions, read_json
+
+    found = read_json(pa.BufferReader(lines))
+    times = [column.name for column in found.schema if pa.types.is_temporal(column.type)]
+    if not times:
+        return found
+    options = ParseOptions(explicit_schema=pa.schema([(name, pa.string()) for name in times]))
+    return read_json(pa.BufferReader(lines), parse_options=options).select(found.column_names)
+
+
 def _pieces(stream: Any) -> Iterator[bytes]:
     """Some megabytes of whole lines at a time."""
     rest = b""
@@ -123,41 +144,45 @@ def _pieces(stream: Any) -> Iterator[bytes]:
 class Csv(Format):
     """Text separated by commas, semicolons, tabs or bars; what it holds is seen when it is read."""
 
-    word, endings = "CSV", (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+    word, endings = "CSV", endings.TEXT
 
     def look(self, path: str, encoding: str | None) -> tuple[Any, int | None, Dialect | None]:
         with unpacked(path) as stream:
             head = stream.read(LOOKED_AT)
-        dialect = Dialect.of(head, path, quotes=True, encoding=encoding)
+        dialect = Dialect.of(head, path, encoding=encoding)
         every = Asked([name for name in dialect.header if name], 1)
-        with self._opened(path, dialect, every, infer=True) as file:
-            return (
-                pa.schema(
-                    [field.with_name(name) for field, name in zip(file.schema, every.columns, strict=True)]
-                ),
-                None,
-                dialect,
-            )
+        try:
+            file = self._opened(path, dialect, every, infer=True)
+        except pa.ArrowInvalid:
+            check_lines(path, dialect)
+            raise
+        with file:
+            names = zip(file.schema, every.columns, strict=True)
+            return pa.schema([field.with_name(name) for field, name in names]), None, dialect
 
     def batches(self, table: FileLayout, asked: Asked) -> Iterator[Any]:
         assert table.dialect is not None
-        with self._opened(table.path, table.dialect, asked, truths=table.truths) as file:
-            for batch in file:
-                named = batch.rename_columns(asked.columns)
-                yield from (named.slice(start, asked.rows) for start in range(0, len(named), asked.rows))
+        try:
+            with self._opened(table.path, table.dialect, asked) as file:
+                for batch in file:
+                    named = batch.rename_columns(asked.columns)
+                    yield from (named.slice(start, asked.rows) for start in range(0, len(named), asked.rows))
+        except pa.ArrowInvalid as error:
+            if "UTF8" not in str(error):
+                check_lines(table.path, table.dialect)
+            raise
 
     def _opened(
         self,
         path: str,
         dialect: Dialect,
         asked: Asked,
-        truths: frozenset[str] = frozenset(),
         infer: bool = False,
     ) -> Any:
         """The reader of a file: what is not text is a number, whatever its first rows look like."""
         places = dialect.places(asked.columns)
         types = {
-            place: pa.string() if name in asked.text else pa.bool_() if name in truths else pa.float64()
+            place: pa.string() if name in asked.text else pa.float64()
             for name, place in zip(asked.columns, places, strict=True)
         }
         return pa.csv.open_csv(
@@ -167,13 +192,12 @@ class Csv(Format):
                 skip_rows=dialect.header_line,
                 use_threads=asked.threads,
             ),
-            parse_options=pa.csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=dialect.quotes),
+            parse_options=pa.csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
             convert_options=pa.csv.ConvertOptions(
                 include_columns=places,
                 column_types=None if infer else types,
-                null_values=sorted(asked.gaps.text),
-                decimal_point="," if dialect.delimiter == ";" else ".",
-                strings_can_be_null=True,
+                null_values=sorted(asked.gaps.numbers),
+                strings_can_be_null=infer,
             ),
         )
 
@@ -206,3 +230,17 @@ def in_utf8(path: str, encoding: str) -> Any:
     """The text of a file, uncompressed and in UTF-8."""
     stream = unpacked(path)
     return stream if encoding == "utf-8" else pa.transcoding_input_stream(stream, encoding, "utf-8")
+
+
+def check_lines(path: str, dialect: Dialect) -> None:
+    """Refuse the first line of a CSV file that is not as the others are."""
+    for _ in dialect.lines(in_utf8(path, dialect.encoding)):
+        pass
+
+
+def line_of(table: FileLayout, row: int) -> int | None:
+    """The line in which a row of a CSV file ends; None for other files."""
+    if table.dialect is None:
+        return None
+    lines = table.dialect.lines(in_utf8(table.path, table.dialect.encoding))
+    return next(islice(lines, row, None))

@@ -15,10 +15,14 @@ from urllib.parse import unquote
 import numpy as np
 
 from sleek.tables.dialect import Dialect
+from sleek.tables.endings import in_words
+from sleek.tables.errors import TableError, first_repeated, suggestion
+from sleek.tables.frames import categories_of
 
 if TYPE_CHECKING:
     from sleek.rows.files.formats import Format
 
+LISTED = 12  # column names in a message
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the name of a folder of rows without a value
 
 
@@ -57,15 +61,25 @@ class FileLayout:
     format: Format
     dialect: Dialect | None = None  # of text
     partition: dict[str, float | str | None] = field(default_factory=dict)  # columns that its folders name
+    categories: frozenset[str] = frozenset()  # columns of numbers that were categories in pandas
 
     @property
     def is_csv(self) -> bool:
         return self.dialect is not None
 
     @property
-    def truths(self) -> frozenset[str]:
-        """Columns of truth values."""
-        return frozenset(name for name, column in self.columns.items() if column.dtype == "bool")
+    def texts(self) -> frozenset[str]:
+        """Columns of text: all of a CSV file, and those that are typed so, but no categories."""
+        return frozenset(
+            name
+            for name, column in self.columns.items()
+            if name not in self.repeated and (self.is_csv or column.type in ("string", "large_string"))
+        )
+
+    def named(self, name: str) -> str | None:
+        """What the file's folders say of a column, as text."""
+        value = self.partition[name]
+        return f"{value:.15g}" if isinstance(value, float) else value
 
     @cached_property
     def repeated(self) -> frozenset[str]:
@@ -77,8 +91,11 @@ class FileLayout:
         if name in self.repeated:
             raise ValueError(f"There must be one column {name!r}, but {self.path} has several of this name.")
         if name not in self.columns:
-            there = ", ".join(repr(column) for column in self.columns)
-            raise ValueError(f"There is no column {name!r} in {self.path}. Its columns are {there}.")
+            there = list(self.columns)
+            listed = ", ".join(there[:LISTED]) + (", …" if len(there) > LISTED else "")
+            raise TableError(
+                f"{self.path} has no column {name!r}.{suggestion(name, there)} It has: {listed}."
+            )
         return self.columns[name]
 
 
@@ -97,11 +114,9 @@ def list_files(path: Any) -> tuple[str, ...]:
     files = [file for entry in entries for file in _files_of(entry)]
     if not files:
         raise ValueError("`path` must name at least one file, got an empty list.")
-    twice = [file for file in files if files.count(file) > 1] if len(set(files)) < len(files) else []
-    if twice:
-        raise ValueError(
-            f"Every file must be named once, but {twice[0]} is named {files.count(twice[0])} times."
-        )
+    twice = first_repeated(files)
+    if twice is not None:
+        raise ValueError(f"Every file must be named once, but {twice} is named {files.count(twice)} times.")
     return tuple(files)
 
 
@@ -130,17 +145,8 @@ def _files_in(folder: Path) -> list[str]:
 
     files = sorted(str(file) for file in found if file.name.lower().endswith(ENDINGS))
     if not files:
-        raise FileNotFoundError(f"There is no {suffixes(ENDINGS)} file in the folder {str(folder)!r}.")
+        raise FileNotFoundError(f"There is no {in_words(ENDINGS)} file in the folder {str(folder)!r}.")
     return files
-
-
-def suffixes(endings: tuple[str, ...]) -> str:
-    """Endings of names in words.
-
-    >>> suffixes((".a", ".b", ".c"))
-    '.a, .b or .c'
-    """
-    return ", ".join(endings[:-1]) + " or " + endings[-1]
 
 
 def inspect(path: str, encoding: str | None = None) -> FileLayout:
@@ -154,7 +160,7 @@ def inspect(path: str, encoding: str | None = None) -> FileLayout:
         kind = format_of(path)
         schema, n_rows, dialect = kind.look(path, encoding)
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(unreadable(path, "a table" if kind is None else kind.word, error)) from error
+        raise _unreadable(path, "a table" if kind is None else f"a {kind.word} file", error) from error
     index = (schema.pandas_metadata or {}).get("index_columns", [])
     partition = {name: value for name, value in partition_of(path).items() if name not in schema.names}
     return FileLayout(
@@ -167,6 +173,7 @@ def inspect(path: str, encoding: str | None = None) -> FileLayout:
         kind,
         dialect,
         partition,
+        frozenset(categories_of(schema)),
     )
 
 
@@ -198,13 +205,17 @@ def _partition_type(value: float | str | None) -> ColumnType:
     return ColumnType("double", "float64") if isinstance(value, float) else ColumnType("string", "object")
 
 
-def unreadable(path: str, word: str, error: Exception) -> str:
-    """The sentence for a file that pyarrow cannot read."""
+def unreadable(table: FileLayout, error: Exception) -> TableError:
+    """The error for a file that pyarrow cannot read."""
+    return _unreadable(table.path, f"a {table.format.word} file", error)
+
+
+def _unreadable(path: str, kind: str, error: Exception) -> TableError:
     reason = " ".join(str(error).split()).rstrip(". ")
-    said = f"{path} cannot be read as {word if word.startswith('a ') else f'a {word} file'}: {reason}."
+    said = f"{path} cannot be read as {kind}: {reason}."
     if "UTF8" in reason:
-        return f"{said} Name its encoding: Files(…, encoding='cp1252')."
-    return f"{said} Is it complete?"
+        return TableError(f"{said} Name its encoding: Files(…, encoding='cp1252').")
+    return TableError(f"{said} Is it complete?")
 
 
 def _dtype(type_: Any) -> str | None:

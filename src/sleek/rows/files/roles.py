@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sleek._runtime.types import AnyArray, IntArray
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.rows.files.layout import FileLayout
+from sleek.rows.keys import CHUNK
 from sleek.tables.crossfit import hashed
 
 if TYPE_CHECKING:
@@ -32,18 +33,30 @@ class Part:
 
     def mask(self, numbers: IntArray) -> AnyArray:
         """Which rows of these numbers are among them."""
-        lots = hashed(numbers, self.seed) / 2.0**64
+        lots = _lots(numbers, self.seed)
         return np.asarray((lots >= self.low) & (lots < self.high))
 
+    @staticmethod
+    def limit(seed: int, share: float, n_rows: int) -> float:
+        """The lot below which there are as many of all rows as a share says, to the row.
 
-def check_features(files: Files, reads: str | None) -> None:
-    """Features, and targets and weights if they are read, can be what they are read as.
+        >>> n = 1000
+        >>> int(Part(3, 0.0, Part.limit(3, 0.25, n)).mask(np.arange(n)).sum())
+        250
+        """
+        wanted, spare = round(share * n_rows), 10 * np.sqrt(share * (1 - share) / max(1, n_rows)) + 1 / n_rows
+        below, near = 0, [np.empty(0)]
+        for start in range(0, n_rows, CHUNK):
+            lots = _lots(np.arange(start, min(start + CHUNK, n_rows)), seed)
+            below += int((lots < share - spare).sum())
+            near.append(lots[np.abs(lots - share) <= spare])
+        close = np.sort(np.concatenate(near))
+        place = wanted - below
+        return float(close[place]) if 0 <= place < len(close) else share
 
-    Every column must be of one kind in every file; what a CSV file has is seen when it is read.
-    """
-    check_targets(files, reads)
-    for name in files.features:
-        _check_number(files, name, "a feature", " or leave it out of `columns`")
+
+def _lots(numbers: IntArray, seed: int) -> FloatArray:
+    return np.asarray(hashed(numbers, seed) / 2.0**64)
 
 
 def check_targets(files: Files, reads: str | None) -> None:
@@ -76,13 +89,16 @@ def _check_label(files: Files) -> None:
             )
 
 
-def _check_number(files: Files, name: str, role: str, otherwise: str = "") -> None:
+def _check_number(files: Files, name: str, role: str) -> None:
+    if files.is_text(name) and files.texts is not None:
+        files.texts.check_numbers([name])
+        return
     for table in files.tables:
         column = table.column(name)
         if not column.is_number and not table.is_csv:
             raise ValueError(
                 f"Column {name!r} of {table.path} must hold numbers to be {role}, but is of type "
-                f"{column.type}. Turn it into numbers{otherwise}."
+                f"{column.type}. Turn it into numbers."
             )
 
 
@@ -110,7 +126,7 @@ def names_of(argument: str, value: Any, rule: str) -> tuple[str, ...]:
 
 
 def same_kind(tables: tuple[FileLayout, ...], name: str) -> None:
-    """The column is in every file, and either numbers everywhere or text everywhere."""
+    """The column is in every file, and numbers, truth values or text in all of them."""
     first = tables[0].column(name)
     for table in tables[1:]:
         if name not in table.columns:
@@ -118,7 +134,8 @@ def same_kind(tables: tuple[FileLayout, ...], name: str) -> None:
                 f"Column {name!r} must be in every file: it is in {tables[0].path}, but not in {table.path}."
             )
         column = table.column(name)
-        if not table.is_csv and column.kind != first.kind and "null" not in (column.kind, first.kind):
+        others = (column.kind, column.dtype == "bool") != (first.kind, first.dtype == "bool")
+        if not table.is_csv and others and "null" not in (column.kind, first.kind):
             raise ValueError(
                 f"Column {name!r} must be of one kind in every file: it is {first.type} in {tables[0].path}, "
                 f"but {column.type} in {table.path}."

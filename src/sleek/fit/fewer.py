@@ -1,0 +1,184 @@
+"""Fewer numbers: units, ramps, and single conditions of units go as long as that costs nothing.
+
+A condition is one feature of a unit, or one side of a box: a number that is a switch of its basis, and is not
+0. Without it a unit is φ' in the place of φ. What that costs on the rows is, to second order in the outputs,
+
+    Δ = Σ s (g·δ + ½ w δ²),    δ = (a φ'_c - φ_c) θ,    a = ⟨φ_c, φ'_c⟩/⟨φ'_c, φ'_c⟩,
+
+with slopes g and curvatures w of the loss, and columns that are centred (c), because the constants follow. A
+unit that goes costs ½ θ²/[(ΦᵀSΦ + I/C)⁻¹]_jj, the others following. What costs least for every number that
+it saves goes first, until a share of the numbers is left; the rest is trained on, and the judge decides how
+far to go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from sleek._runtime.types import FloatArray, IntArray
+from sleek.bases.expansion import Expansion, Part
+from sleek.bases.units import Units
+from sleek.closed_form.moments import Moments
+from sleek.closed_form.solve import Solution
+from sleek.fit import policy
+from sleek.fit.judge import is_behind
+from sleek.fit.trials import Beginning, Candidate, Draft, Trials, count_numbers
+from sleek.rows.sample import Sample
+from sleek.trainers.base import Reached, Training
+
+PIECE = 2**20  # values of units that are held at a time
+NUMBERS_OF_A_CONDITION = 2  # a place and a width, or thereabouts
+
+
+def shorter(trials: Trials, candidate: Candidate) -> list[Candidate]:
+    """The candidate with fewer and fewer numbers, until that clearly costs too much."""
+    found, best = [], trials.judge(candidate)
+    current, numbers = candidate, trials.numbers(candidate)
+    while numbers > policy.LEAST_NUMBERS:
+        current = replace(candidate, change=partial(cut, policy.KEPT_SHARE), before=current)
+        verdict, before = trials.judge(current), numbers
+        numbers = trials.numbers(current)
+        if numbers >= before:
+            break
+        found.append(current)
+        best = verdict if verdict.loss < best.loss else best
+        far = verdict.loss > (1.0 + policy.FAR_SHARE) * best.loss
+        if far and is_behind(verdict, best, policy.FAR_ERRORS):
+            break
+    return found
+
+
+def cut(share: float, rows: Sample, before: Draft | None) -> Beginning:
+    """What is left of the units when so large a share of all numbers is kept."""
+    assert before is not None
+    training = before.training
+    items = _items(training, rows.smallest(policy.CUT_ROWS), before.penalty.C)
+    most = share * count_numbers(training)
+    kept, gone = _choose(training, items, min(most, policy.NUMBERS_PER_ROW * rows.rows.copies.sum()))
+    theta, b = training.solution
+    reached = Reached(_without(training.expansion, items, gone).take(kept), Solution(theta[kept], b))
+    return Beginning(_without(before.start, items, gone).take(kept), reached)
+
+
+class _Items(NamedTuple):
+    """Everything that can go: a whole unit (switch -1), or one number that is a switch."""
+
+    units: IntArray  # numbered through all parts
+    switches: IntArray  # which of its basis's switches
+    features: IntArray
+    costs: FloatArray
+    saved: IntArray  # numbers
+
+
+def _items(training: Training, rows: Sample, C: float) -> _Items:
+    """All that can go, with what it costs and saves."""
+    block, loss = rows.rows, rows.outputs.loss
+    expansion, (theta, b) = training.expansion, training.solution
+    Phi = expansion.features(block.X)
+    Y = Phi @ theta + b
+    targets, w = loss.working(block.T, Y)
+    slopes, sw = loss.slopes(block.T, Y) * block.s[:, None], block.s * w
+    moments = Moments.of(Phi, targets, sw)
+    ridge = max(1.0 / C, np.finfo(float).eps * float(np.trace(moments.G)))
+    inverse = np.linalg.inv(moments.G + ridge * np.eye(len(moments.G)))
+    m = len(expansion)
+    whole = 0.5 * np.sum(theta**2, axis=1) / np.diag(inverse)
+    found = [
+        _Items(
+            np.arange(m),
+            np.full(m, -1),
+            np.full(m, -1),
+            whole,
+            expansion.count_numbers() + theta.shape[1],
+        )
+    ]
+    Phi = Phi - sw @ Phi / sw.sum()
+    for part, place in zip(expansion.parts, expansion.places(), strict=True):
+        if not part.basis.learns:
+            continue
+        for number, name in enumerate(part.basis.switches):
+            unit, feature = np.nonzero(part.units[name])
+            piece = max(1, PIECE // len(block))
+            for at in range(0, len(unit), piece):
+                u, f = unit[at : at + piece], feature[at : at + piece]
+                costs = _conditions(part, name, u, f, block.X, Phi[:, place], theta[place], slopes, sw)
+                saved = np.full(len(u), NUMBERS_OF_A_CONDITION)
+                found.append(_Items(u + place.start, np.full(len(u), number), f, costs, saved))
+    return _Items(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+
+
+def _conditions(
+    part: Part,
+    name: str,
+    units: IntArray,
+    features: IntArray,
+    X: FloatArray,
+    Phi: FloatArray,
+    theta: FloatArray,
+    slopes: FloatArray,
+    sw: FloatArray,
+) -> FloatArray:
+    """What single conditions of a part cost."""
+    changed = part.basis.features_without(X, part.units, name, units, features)
+    changed = changed - sw @ changed / sw.sum()
+    old = Phi[:, units]
+    both, own = sw @ (old * changed), sw @ changed**2
+    changed *= np.divide(both, own, out=np.zeros_like(both), where=own > 1e-12 * sw.sum())
+    changed -= old
+    straight = np.einsum("bk,bk->b", changed.T @ slopes, theta[units])
+    costs: FloatArray = straight + 0.5 * np.sum(theta[units] ** 2, axis=1) * (sw @ changed**2)
+    return costs
+
+
+def _choose(training: Training, items: _Items, target: float) -> tuple[IntArray, IntArray]:
+    """The units that are kept, and the items that go, until no more numbers than that are left.
+
+    How many items go, the cheapest for each number first, is found by bisection. A unit without conditions
+    goes, and of all units one stays.
+    """
+    order = np.argsort(items.costs / items.saved, kind="stable")
+    conditions = items.switches >= 0
+    numbers = training.expansion.count_numbers()
+    each = numbers + training.solution.theta.shape[1]
+    there = np.bincount(items.units[conditions], minlength=len(numbers))
+
+    def kept_after(n_items: int) -> tuple[FloatArray, float]:
+        gone = order[:n_items]
+        single = gone[conditions[gone]]
+        off = np.bincount(items.units[single], minlength=len(numbers))
+        kept = (there == 0) | (off < there)
+        kept[items.units[gone[~conditions[gone]]]] = False
+        left = np.where(there > 0, numbers * (1.0 - off / np.maximum(there, 1)), numbers) + each - numbers
+        return kept, float(left[kept].sum())
+
+    low, high = 0, len(order)
+    while high - low > 1:
+        middle = (low + high) // 2
+        kept, left = kept_after(middle)
+        low, high = (low, middle) if left <= target or not kept.any() else (middle, high)
+    kept, _ = kept_after(high)
+    if not kept.any():
+        high = low
+        kept, _ = kept_after(high)
+    gone = order[:high]
+    return np.flatnonzero(kept), gone[conditions[gone]]
+
+
+def _without(expansion: Expansion, items: _Items, gone: IntArray) -> Expansion:
+    """All units, without the conditions of these items."""
+    units, switches, features = items.units[gone], items.switches[gone], items.features[gone]
+    parts = []
+    for part, place in zip(expansion.parts, expansion.places(), strict=True):
+        arrays = dict(part.units.arrays)
+        own = (units >= place.start) & (units < place.stop)
+        for number, name in enumerate(part.basis.switches):
+            at = own & (switches == number)
+            if at.any():
+                arrays[name] = arrays[name].copy()
+                arrays[name][units[at] - place.start, features[at]] = 0.0
+        parts.append(replace(part, units=Units(arrays)))
+    return Expansion(tuple(parts))

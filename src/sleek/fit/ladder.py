@@ -1,0 +1,183 @@
+"""The ladder: the simplest model that is as good.
+
+    linear  <  curves  <  curves and units of at most two features  <  curves and units of any features
+
+Candidates of every rung are made by moves, one after the other; each begins with what the moves before it
+have found. In the end all of them stand in one line, by how many numbers a person has to read, and it is
+climbed from below: a simpler model stays unless another one gains more than chance would (`prefers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from sleek.bases.curves import Curves
+from sleek.closed_form.moments import Moments
+from sleek.closed_form.solve import solve
+from sleek.fit import policy
+from sleek.fit.enlarge import enlarge
+from sleek.fit.fewer import shorter
+from sleek.fit.plan import Request
+from sleek.fit.race import best_strength, race
+from sleek.fit.simple import Dictionary, simple_models
+from sleek.fit.start import Family
+from sleek.fit.trials import Beginning, Candidate, Draft, Trials
+from sleek.outputs.base import Outputs
+from sleek.rows.sample import Sample
+from sleek.trainers.base import Reached
+
+
+@dataclass(eq=False)
+class Climb:
+    """What moves have found so far."""
+
+    trials: Trials
+    families: list[Family]
+    outputs: Outputs
+    n_observations: float
+    simple: list[Candidate] = field(default_factory=list)  # models of single features
+    best: Candidate | None = None  # of those with units
+    rival: Candidate | None = None  # the best one of another basis
+    path: list[Candidate] = field(default_factory=list)  # the best with fewer and fewer numbers
+
+    @property
+    def request(self) -> Request:
+        """What the user has fixed."""
+        return self.trials.request
+
+    @property
+    def found(self) -> Candidate:
+        """The best with units, which the move that tries units has found."""
+        assert self.best is not None
+        return self.best
+
+
+def climb(state: Climb) -> tuple[Candidate, dict[str, list[object]]]:
+    """Make the moves, and choose."""
+    for applies, move in MOVES:
+        if applies(state):
+            move(state)
+    trials = state.trials
+    line = sorted([*state.simple, state.found, *state.path], key=trials.numbers)
+    chosen = state.found if state.request.fixes_size else _rungs(trials, line)[-1]
+    return chosen, trials.path(line, chosen)
+
+
+def _rungs(trials: Trials, line: list[Candidate]) -> list[Candidate]:
+    """The candidates that are preferred to all simpler ones, fewest numbers first."""
+    found = line[:1]
+    for candidate in line[1:]:
+        if trials.prefers(candidate, found[-1]):
+            found.append(candidate)
+    return found
+
+
+# -- Moves
+
+
+def try_single_features(state: Climb) -> None:
+    """Linear models and curves, in closed form."""
+    state.simple = simple_models(state.trials, state.outputs)
+
+
+def try_units(state: Climb) -> None:
+    """Units of every basis and start shape; the best of them also beside curves, if the ladder is climbed."""
+    curves = Dictionary(Curves(), policy.STRENGTH_STEP**policy.CURVE_STEP)
+    step = policy.RACE_STEP if state.trials.growing else 0
+    families = {
+        Candidate(partial(place, family, None), step, state.outputs, shape=family.shape): family
+        for family in state.families
+    }
+
+    def beside(candidate: Candidate) -> list[Candidate]:
+        rows = state.trials.splits[state.trials.levels[-1][0]].rest
+        if not state.request.is_open or n_beside(rows) == 0:
+            return []
+        return [replace(candidate, change=partial(place, families[candidate], curves))]
+
+    running = race(state.trials, list(families), beside)
+    trials = state.trials
+    best = state.best = min(running, key=lambda candidate: trials.judge(candidate).loss)
+    others = [c for c in running if trials.basis(c) != trials.basis(best)]
+    state.rival = min(others, key=lambda c: trials.judge(c).loss, default=None)
+
+
+def try_strengths(state: Climb) -> None:
+    """Weaker and stronger regularisation."""
+    state.best = best_strength(state.trials, state.found)
+
+
+def try_more_units(state: Climb) -> None:
+    """Boxes at what is left to explain."""
+    grown = [family.basis for family in state.families if family.basis.leaf_shapes]
+    enough = round(state.n_observations) // state.request.effort.rows_per_added_unit
+    most = min(state.request.most_units, enough)
+    state.best = enlarge(state.trials, state.found, grown[0], most, not state.request.is_open)
+
+
+def try_log_odds(state: Climb) -> None:
+    """Log-odds instead of ±1 for classes, if that makes no more mistakes; of two bases the better."""
+    outputs = state.outputs.refinement()
+    if outputs is None:
+        return
+    trials, best = state.trials, state.found
+    refined = log_odds(best, outputs)
+    if state.rival is not None:
+        other = log_odds(state.rival, outputs)
+        refined = min(refined, other, key=lambda candidate: trials.judge(candidate).error)
+    if state.request.loss is not None or trials.judge(refined).error <= trials.judge(best).error:
+        state.best = refined
+        simple = _rungs(trials, sorted(state.simple, key=trials.numbers))[-policy.REFINED_RUNGS :]
+        state.simple = [log_odds(candidate, outputs) for candidate in simple]
+
+
+def try_fewer_numbers(state: Climb) -> None:
+    """Units, ramps and conditions go."""
+    state.path = shorter(state.trials, state.found)
+
+
+MOVES: tuple[tuple[Callable[[Climb], bool], Callable[[Climb], None]], ...] = (
+    (lambda state: state.request.is_open, try_single_features),
+    (lambda state: True, try_units),
+    (lambda state: not state.request.fixes_penalties, try_strengths),
+    (
+        lambda state: not state.request.fixes_size and any(f.basis.leaf_shapes for f in state.families),
+        try_more_units,
+    ),
+    (lambda state: state.request.refines(state.trials.growing), try_log_odds),
+    (lambda state: not state.request.fixes_size, try_fewer_numbers),
+)
+
+
+# -- Changes
+
+
+def place(family: Family, beside: Dictionary | None, rows: Sample, before: Draft | None) -> Beginning:
+    """Units of a family at their start, beside a few ramps if there are any."""
+    block = rows.rows
+    if beside is None:
+        left = block.T - np.average(block.T, axis=0, weights=block.s)
+        return Beginning(family.place(rows, left))
+    ramps = beside.of(rows).take(max(1, n_beside(rows)))
+    Phi = ramps.features(block.X)
+    theta, b = solve(Moments.of(Phi, block.T, block.s), 1.0 / beside.strength)
+    return Beginning(family.place(rows, block.T - Phi @ theta - b).plus(ramps))
+
+
+def n_beside(rows: Sample) -> int:
+    """How many ramps stand beside units."""
+    return min(policy.RAMPS_BESIDE, int(rows.rows.copies.sum()) // policy.ROWS_PER_RAMP)
+
+
+def log_odds(candidate: Candidate, outputs: Outputs) -> Candidate:
+    """The units of a candidate, with weights for log-odds, at the next weaker strength."""
+    return Candidate(_begin_with_units, candidate.step - 1, outputs, candidate, candidate.shape)
+
+
+def _begin_with_units(rows: Sample, before: Draft | None) -> Beginning:
+    assert before is not None
+    return Beginning(before.start, Reached(before.training.expansion))

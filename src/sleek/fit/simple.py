@@ -1,0 +1,166 @@
+"""The lower rungs of the ladder: models of single features, solved in closed form.
+
+A dictionary has a unit for every feature (`Linear`), or ramps of all features (`Curves`). Of each, forward
+selection gives models of a few pieces: with the moments of all pieces, that which lowers the least squares
+objective most comes next, O(size²·pieces) in all. What each size loses at every regularisation strength on
+the judging rows comes from one eigendecomposition a size and split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sleek._runtime.types import FloatArray, IntArray
+from sleek.bases.base import Basis
+from sleek.bases.curves import Curves
+from sleek.bases.expansion import Expansion
+from sleek.bases.linear import Linear
+from sleek.closed_form.leave_one_out import LeaveOneOut
+from sleek.closed_form.moments import Moments
+from sleek.closed_form.ridge_path import RidgePath
+from sleek.fit import policy
+from sleek.fit.judge import Split, Verdict
+from sleek.fit.start import most_pieces
+from sleek.fit.trials import Beginning, Candidate, Draft, Trials
+from sleek.outputs.base import Outputs
+from sleek.rows.sample import Sample
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """The units of a dictionary for some rows, in the order in which forward selection takes them."""
+
+    expansion: Expansion
+    order: IntArray
+
+    def take(self, size: int) -> Expansion:
+        """The first of them, or all."""
+        return self.expansion.take(np.sort(self.order[:size])) if size < len(self.order) else self.expansion
+
+
+class Dictionary:
+    """Pieces of single features, found anew on the rows of every split."""
+
+    def __init__(self, basis: Basis, strength: float) -> None:
+        self.basis, self.strength = basis, strength
+        self._found: dict[int, tuple[Sample, Pieces]] = {}
+
+    def of(self, rows: Sample) -> Pieces:
+        """The pieces for these rows, remembered."""
+        key = id(rows.rows.X)
+        if key not in self._found:
+            self._found[key] = rows, self._select(rows)
+        return self._found[key][1]
+
+    def _select(self, rows: Sample) -> Pieces:
+        block, few = rows.rows, rows.smallest(policy.SELECTION_ROWS).rows
+        most, linear = most_pieces(rows), self.basis.name == Linear.name
+        n_features = policy.MOST_PIECES if linear else most // policy.RAMPS_PER_FEATURE
+        X = block.X
+        if X.shape[1] > n_features:  # those that say most by themselves
+            best = np.argsort(-_single_gains(few.X, few.T, few.s), kind="stable")[:n_features]
+            X = np.zeros_like(block.X)
+            X[:, best] = block.X[:, best]
+        expansion = Expansion.of(self.basis, self.basis.start_per_feature(X, block.copies, most))
+        Phi = expansion.features(few.X)
+        moments = Moments.of(Phi, few.T, few.s)
+        sizes = [size for size in policy.PIECES if size < len(expansion)]
+        order = forward_selection(moments, 1.0 / self.strength, max(sizes, default=0))
+        rest = np.setdiff1d(np.arange(len(expansion)), order)
+        return Pieces(expansion, np.concatenate([order, rest]))
+
+    def change(self, size: int) -> Callable[[Sample, Draft | None], Beginning]:
+        """A model of so many pieces."""
+        return lambda rows, _: Beginning(self.of(rows).take(size))
+
+
+def simple_models(trials: Trials, outputs: Outputs) -> list[Candidate]:
+    """A constant, linear models and curves of every size, each at its best strength, simplest first.
+
+    A constant is one linear feature whose weight is as good as 0.
+    """
+    linear, curves = (
+        Dictionary(basis, policy.STRENGTH_STEP**policy.CURVE_STEP) for basis in (Linear(), Curves())
+    )
+    constant = trials.constant = Candidate(linear.change(1), policy.CONSTANT_STEP, outputs)
+    return [constant, *_sizes(trials, linear, outputs), *_sizes(trials, curves, outputs)]
+
+
+def _sizes(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[Candidate]:
+    """Models of every size."""
+    splits = [trials.splits[at] for at in trials.levels[-1]]
+    pieces = [dictionary.of(split.rest) for split in splits]
+    features = [
+        (one.expansion.features(split.rest.rows.X), one.expansion.features(split.judging.rows.X))
+        for one, split in zip(pieces, splits, strict=True)
+    ]
+    least = min(len(one.order) for one in pieces)
+    found = []
+    for size in [*(size for size in policy.PIECES if size < least), least]:
+        judged = [
+            _path(split, Phi[:, at], out[:, at])
+            for split, one, (Phi, out) in zip(splits, pieces, features, strict=True)
+            for at in [np.sort(one.order[:size]) if size < least else np.arange(len(one.order))]
+        ]
+        verdicts = [Verdict.of(outputs, [paths[i] for paths in judged]) for i in range(len(judged[0]))]
+        best = int(np.argmin([verdict.loss for verdict in verdicts]))
+        change = dictionary.change(size if size < least else policy.MOST_PIECES)
+        candidate = Candidate(change, STEPS[best], outputs)
+        trials.remember(candidate, verdicts[best])
+        found.append(candidate)
+    return found
+
+
+STEPS = tuple(policy.CURVE_STEPS)
+
+
+def _path(split: Split, Phi: FloatArray, Phi_out: FloatArray) -> list[LeaveOneOut]:
+    """Residuals of the judging rows at every strength."""
+    rows, out = split.rest.rows, split.judging.rows
+    path = RidgePath.of_rows(Phi, rows.T, rows.s)
+    strengths = [policy.STRENGTH_STEP**-step for step in STEPS]
+    return [LeaveOneOut(out.T, out.T - Y, out.s, out.copies) for Y in path.outputs(Phi_out, strengths)]
+
+
+def _single_gains(Phi: FloatArray, T: FloatArray, s: FloatArray) -> FloatArray:
+    """What each piece alone takes off the squared error."""
+    mean, weight = s @ Phi / s.sum(), s.sum()
+    R = Phi.T @ (s[:, None] * (T - s @ T / weight))
+    squares = s @ Phi**2 - weight * mean**2
+    gains: FloatArray = np.sum(R**2, axis=1) / np.maximum(squares, 1e-12)
+    return gains
+
+
+def forward_selection(moments: Moments, C: float, size: int) -> IntArray:
+    """The pieces that lower ½‖θ‖²/C + ½ Σ s (t - Φθ - b)² most, one after the other.
+
+    With A = G + I/C and what is left of R and of A's diagonal after elimination of the pieces taken so far,
+    piece j lowers the minimum by ½ Σ_k R_jk²/A_jj: the pivots of a Cholesky decomposition, chosen greedily.
+
+    >>> Phi = np.array([[0.0, 1.0, 0.1], [1.0, 0.0, 0.0], [0.0, 0.0, 0.1], [1.0, 1.0, 0.0]])
+    >>> forward_selection(Moments.of(Phi, Phi @ np.array([[1.0], [2.0], [0.1]]), np.ones(4)), 1e3, 2)
+    array([1, 0])
+    """
+    G, left, m = moments.G, moments.R.copy(), len(moments.G)
+    diagonal = G.diagonal() + 1.0 / C
+    least = 1e-12 * float(diagonal.max(initial=0.0))
+    rows = np.zeros((min(size, m), m))
+    taken: list[int] = []
+    free = np.ones(m, dtype=bool)
+    for i in range(len(rows)):
+        gains = np.sum(left**2, axis=1) / np.maximum(diagonal, least)
+        gains[~free | (diagonal <= least)] = -1.0
+        j = int(np.argmax(gains))
+        if gains[j] <= 0.0:
+            break
+        root = np.sqrt(diagonal[j])
+        row = (G[j] - rows[:i, j] @ rows[:i]) / root
+        row[j] = root
+        left -= np.outer(row, left[j] / root)
+        diagonal = diagonal - row**2
+        rows[i], free[j] = row, False
+        taken.append(j)
+    return np.array(taken, dtype=np.int64)

@@ -1,0 +1,219 @@
+"""A model in words, the same in Python, in a notebook and in the shell.
+
+What it is and how good, what it was chosen from, what each column does, and all of it in numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from textwrap import wrap
+
+from sleek._runtime.counting import how_many
+from sleek.model.effect_words import heading_of, left_out
+from sleek.model.effect_words import lines_of as lines_of_effects
+from sleek.model.effects import Effects
+from sleek.model.facts import Compared, Facts
+from sleek.model.kernel_model import KernelModel
+from sleek.outputs.base import Outputs
+from sleek.outputs.classes import ClassOutputs
+from sleek.report.expected import expected_error, in_words
+from sleek.report.shown import inputs_of
+from sleek.report.unit_rules import Lines, lines_of
+from sleek.report.words import plain, rough, short
+
+WIDTH = 100
+MOST_DIGITS = 6  # of numbers that are printed as they are; those of a model that has longer ones are rounded
+MOST_UNITS, MOST_CURVES = 12, 20
+MOST_NAMES = 6
+MOST_OTHERS = 4  # candidates that were not chosen
+WIDEST_NAME = 32
+LACKS = (
+    "Its file was written by an older version of sleek, without the distributions of columns: what each "
+    "column does is not known. Fit again to see it."
+)
+
+
+def text_of(model: KernelModel, width: int = WIDTH, everything: bool = False) -> str:
+    """The model in words.
+
+    Parameters
+    ----------
+    model : KernelModel
+    width : int
+        Characters in a line.
+    everything : bool
+        All units, in all digits.
+
+    Examples
+    --------
+    >>> from sleek import LowRankLSSVC
+    >>> from sleek.datasets import make_ripley
+    >>> X, y = make_ripley(250, random_state=0)
+    >>> print(text_of(LowRankLSSVC(2, basis="box", C=10.0, random_state=0).fit(X, y).model_).splitlines()[0])
+    y is 0 or 1, from x0 and x1: 2 box units, learnt from 250 rows
+    """
+    paragraphs = [
+        list(_what(model, width)),
+        list(_effects(model, width)),
+        list(_numbers(model, width, everything)),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in paragraphs if lines)
+
+
+def html_of(model: KernelModel) -> str:
+    """The same for a notebook."""
+    return f"<pre>{escape(text_of(model))}</pre>"
+
+
+# -- what it is ---------------------------------------------------------------------------------------------
+
+
+def _what(model: KernelModel, width: int) -> Iterable[str]:
+    """What it predicts from what, its size, its error, and what it was chosen from."""
+    rows = "" if model.facts is None else f", learnt from {model.facts.n_rows:,} rows"
+    names = [plain(name) for name in inputs_of(model).names]
+    if len(names) > MOST_NAMES + 1:
+        names = [*names[:MOST_NAMES], f"{len(names) - MOST_NAMES} more columns"]
+    sentence = f"{_target(model)} is {_kind(model)}, from {_listed(names, 'and')}: {model.expansion}{rows}"
+    yield from _wrapped(sentence, width)
+    if model.facts is not None:
+        yield from _wrapped(f"expected error {in_words(expected_error(model.outputs, model.facts))}", width)
+        if len(model.facts.compared) > 1:
+            yield from _wrapped(_choice(model.outputs, model.facts), width)
+
+
+def _kind(model: KernelModel) -> str:
+    outputs = model.outputs
+    if not isinstance(outputs, ClassOutputs):
+        return outputs.describe()
+    classes = [plain(str(label)) for label in outputs.classes.tolist()]
+    if len(classes) > MOST_NAMES + 1:
+        classes = [*classes[:MOST_NAMES], f"{len(classes) - MOST_NAMES} more"]
+    return f"{_listed(classes, 'or')}{' by log-odds' if outputs.loss.log_odds else ''}"
+
+
+def _choice(outputs: Outputs, facts: Facts) -> str:
+    """The candidate that was taken, and the best of every other kind that was tried, the simplest first."""
+    chosen = [one for one in facts.compared if one.chosen][:1]
+    others: dict[str, Compared] = {}
+    for one in sorted(facts.compared, key=lambda one: (one.error, one.n_numbers)):
+        if not one.chosen and one.error != (chosen[0].error if chosen else -1.0):
+            others.setdefault(one.name, one)
+    simplest = sorted(others.values(), key=lambda one: (one.n_units, one.n_numbers))[:MOST_OTHERS]
+    said = ", ".join(f"{_name(one)} {_error(outputs, one.error)}" for one in simplest)
+    if not chosen:
+        return f"tried on held-out rows: {said}"
+    (best,) = chosen
+    error = f"{_error(outputs, best.error)} ± {_deviation(outputs, best)}"
+    return f"chosen by errors on held-out rows: {_name(best)} {error}" + (f"; {said}" if said else "")
+
+
+def _name(one: Compared) -> str:
+    """A candidate by its bases, its units and how many numbers it is to read."""
+    name = how_many(one.n_units, f"{one.name} unit") if one.n_units else one.name
+    return f"{name} ({one.n_numbers} numbers)" if one.n_numbers else name
+
+
+def _error(outputs: Outputs, value: float) -> str:
+    """Mistakes in per cent, an RMSE, or a share of the targets' variance."""
+    if outputs.reads == "labels":
+        return f"{100 * value:.1f} %"
+    return short(value**0.5) if outputs.n_outputs == 1 else f"{value:.3f}"
+
+
+def _deviation(outputs: Outputs, one: Compared) -> str:
+    """The standard error of an error, in the same unit: that of √v is that of v, divided by 2√v."""
+    if outputs.reads == "labels":
+        return f"{100 * one.standard_error:.1f}"
+    if outputs.n_outputs > 1:
+        return f"{one.standard_error:.3f}"
+    return rough(one.standard_error / (2.0 * one.error**0.5) if one.error > 0 else 0.0)
+
+
+# -- what columns do ----------------------------------------------------------------------------------------
+
+
+def _effects(model: KernelModel, width: int) -> Iterable[str]:
+    """What each column does, and which act together."""
+    if model.facts is None or model.facts.distributions is None:
+        if model.facts is not None:
+            yield from _wrapped(LACKS, width)
+        return
+    effects = Effects(model)
+    yield effects.sentence
+    for k in range(len(effects.mean)):
+        yield from _wrapped(heading_of(effects, k), width)
+        table = lines_of_effects(effects, k)
+        wide = min(WIDEST_NAME, max((len(name) for _, name, _ in table), default=0))
+        for share, name, said in table:
+            head = f"{share:>5}  {_cut(name, wide):<{wide}}  "
+            yield from _wrapped(f"{head}{said}", width, " " * len(head))
+    yield from left_out(effects)
+
+
+# -- in numbers ---------------------------------------------------------------------------------------------
+
+
+def _numbers(model: KernelModel, width: int, everything: bool) -> Iterable[str]:
+    """The sum that the model is, line by line."""
+    found = lines_of(model, 99 if everything else MOST_DIGITS)
+    target, several = _target(model), len(model.b) > 1
+    yield from _wrapped(f"{plain(model.outputs.rule(target, 'the sum of these lines'))}:", width)
+    if several:
+        constants = zip(model.outputs.words, found.constants, strict=True)
+        start = ", ".join(f"{plain(word)} {value}" for word, value in constants)
+        yield from _wrapped(f"  {start}", width, "    ")
+    else:
+        yield f"  {found.constants[0]}"
+    for k, curves in enumerate(found.curves):
+        shown = curves if everything else curves[:MOST_CURVES]
+        if several and curves:
+            yield f"  for {plain(model.outputs.words[k])}:"
+        for line in shown:
+            yield from _wrapped(f"  {'  ' if several else ''}{line}", width, "      ")
+        if len(shown) < len(curves):
+            yield f"  … and {len(curves) - len(shown)} more columns"
+    units = found.units if everything else found.units[:MOST_UNITS]
+    for line in units:
+        yield from _wrapped(f"  {line}", width, "      ")
+    if len(units) < len(found.units):
+        yield f"  … and {len(found.units) - len(units)} more units"
+    yield from _legend(model, found, len(units) < len(found.units), width)
+
+
+def _legend(model: KernelModel, found: Lines, cut: bool, width: int) -> Iterable[str]:
+    legend = [*found.legend]
+    if any(found.curves):
+        legend.insert(0, "curves are straight between their points, and flat beyond them")
+    if not found.exact:
+        legend.append("numbers are rounded here, and conditions that change next to nothing left out")
+    if cut or not found.exact:
+        legend.append("all of it: `sleek show --all`, or `print(model_.in_words(everything=True))`")
+    for sentence in legend:
+        yield from _wrapped(f"({sentence})", width, " ")
+
+
+def _target(model: KernelModel) -> str:
+    return plain(str(model.metadata.get("target", "y")))
+
+
+def _listed(words: list[str], last: str) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
+    first = text[: len(text) - len(text.lstrip())]
+    found = wrap(
+        text.strip(),
+        max(20, width),
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return found or [""]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

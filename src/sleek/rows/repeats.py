@@ -1,0 +1,144 @@
+"""How often equal rows occur, and whether that is because the table was pasted several times.
+
+Equal rows are observations like others: four rows of XOR, 50 times each, are 200 observations. But where
+*every* row stands there k times, down to the last digit of measured numbers, the table was pasted together
+from copies. Its rows tell no more than one copy does, and a row that is held out must take its copies along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sleek._runtime.sums import Sum
+from sleek._runtime.types import FloatArray, IntArray
+from sleek.outputs.base import Outputs
+from sleek.rows.source import Block, Source
+
+MOST_KEPT = 4096  # distinct rows that are counted: enough to see whether 90 % of all are repeated
+# A table was pasted k times if, of its distinct rows, this share has a multiple of k copies: rows may have
+# been added since.
+REPEATED_SHARE = 0.9
+# There must be so many distinct rows, and so many for each copy: 5 levels, 100 times each, were observed.
+LEAST_DISTINCT, DISTINCT_PER_COPY = 10, 2
+# A feature of more values than this is a measurement.
+MOST_LEVELS = 30
+# Features of more than two values whose combinations occur to at least this share are a design: each
+# combination was observed k times.
+DESIGN_SHARE = 0.5
+
+
+def row_ids(X: FloatArray, T: FloatArray) -> IntArray:
+    """A number for each row that is the same for equal rows, and else different but for bad luck (2⁻⁴⁰)."""
+    factors = np.random.default_rng(0).integers(2**63, size=X.shape[1] + T.shape[1], dtype=np.uint64)
+    factors = 2 * factors + np.uint64(1)
+    mixed = np.zeros(len(X), dtype=np.uint64)
+    start = 0
+    for values in (X, T):
+        bits = (values + 0.0).view(np.uint64)  # + 0.0: no minus in front of 0
+        bits = bits ^ (bits >> np.uint64(32)) ^ (bits >> np.uint64(51))  # short numbers have high bits only
+        mixed = mixed * factors[start] + bits @ factors[start : start + values.shape[1]]
+        start += values.shape[1]
+    mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    ids: IntArray = (mixed ^ (mixed >> np.uint64(33))).view(np.int64)
+    return ids
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """The distinct rows with the smallest ids, a random sample of them, and the copies of each; `+` merges.
+
+    >>> X = np.array([[1.0], [2.0], [1.0]])
+    >>> found = Repeats.of(Block(0, X, X, np.ones(3), np.ones(3)))
+    >>> np.sort((found + found).copies)
+    array([2., 4.])
+    """
+
+    ids: IntArray
+    copies: FloatArray
+
+    @classmethod
+    def of(cls, block: Block) -> Repeats:
+        """Of some rows."""
+        return cls._of(row_ids(block.X, block.T), block.copies)
+
+    @classmethod
+    def _of(cls, ids: IntArray, copies: FloatArray) -> Repeats:
+        distinct, group = np.unique(ids, return_inverse=True)
+        summed = np.bincount(group.ravel(), copies, len(distinct)).astype(np.float64, copy=False)
+        return cls(distinct[:MOST_KEPT], summed[:MOST_KEPT])
+
+    def __add__(self, other: Repeats) -> Repeats:
+        return self._of(np.concatenate([self.ids, other.ids]), np.concatenate([self.copies, other.copies]))
+
+    @property
+    def times(self) -> int:
+        """The most common number of copies k, if almost all rows have a multiple of it; else 1.
+
+        >>> Repeats(np.arange(12), np.array([2.0] * 6 + [4.0] * 5 + [1.0])).times
+        2
+        """
+        values, number = np.unique(self.copies, return_counts=True)
+        k = max(1.0, float(values[number.argmax()]))
+        repeated = number[values % k == 0].sum() >= REPEATED_SHARE * len(self.copies)
+        enough = len(self.copies) >= max(LEAST_DISTINCT, DISTINCT_PER_COPY * k)
+        return int(k) if repeated and enough else 1
+
+
+def pasted_times(repeats: Repeats, rows: Block, numbers: bool) -> int:
+    """How many times a table was pasted; 1 if it was not.
+
+    Parameters
+    ----------
+    repeats : Repeats
+        Of all rows.
+    rows : Block
+        All rows or a sample of them, to see what the features are like.
+    numbers : bool
+        Whether targets are numbers, of which equal ones for the same features are no coincidence.
+    """
+    times = repeats.times
+    if times == 1:
+        return 1
+    _, distinct = np.unique(row_ids(rows.X, rows.T), return_index=True)
+    X = rows.X[distinct[:MOST_KEPT]]
+    n_levels = np.array([len(np.unique(column)) for column in X.T])
+    if (n_levels > MOST_LEVELS).any():
+        return times
+    n_different = len(np.unique(X, axis=0))
+    if numbers and len(X) > n_different / DESIGN_SHARE:
+        return times
+    cells = float(np.prod(n_levels[n_levels > 2].astype(np.float64)))
+    return times if n_different < DESIGN_SHARE * cells else 1
+
+
+@dataclass(frozen=True, eq=False)
+class PastedSource(Source):
+    """A source of which `times` rows make one observation; equal rows are a group."""
+
+    source: Source
+    times: int
+
+    @property
+    def n_rows(self) -> int:
+        return self.source.n_rows
+
+    @property
+    def outputs(self) -> Outputs:
+        return self.source.outputs
+
+    @property
+    def here(self) -> bool:
+        return self.source.here
+
+    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
+        times = self.times  # a task that is sent elsewhere takes along what it names
+
+        def grouped(block: Block) -> Sum:
+            s, copies, groups = block.s / times, block.copies / times, row_ids(block.X, block.T)
+            return task(replace(block, s=s, copies=copies, groups=groups))
+
+        return self.source.map_reduce(grouped)
