@@ -37,11 +37,14 @@ def three_classes():
 
 @pytest.fixture(scope="session")
 def threads_cluster():
-    """Two workers of one thread each, in this process."""
+    """Two workers of one thread each, in this process.
+
+    Dask pauses a worker whose process has 0.8 of its limit, and this one has all that tests have left behind.
+    """
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", memory_limit="1GB"
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", memory_limit="8GB"
     ) as cluster:
         yield cluster
 

@@ -24,6 +24,7 @@ from sleek import DaskRows, LowRankLSSVC, LowRankLSSVR
 from sleek.fit import policy
 from sleek.outputs import NumberOutputs
 from sleek.rows.arrays import ArrayRows
+from sleek.rows.dask import passes
 from sleek.rows.rows import Run
 from sleek.tables import rules
 from sleek.tables.columns import NumberColumn
@@ -430,6 +431,19 @@ def test_conformal_levels_from_dask_rows(client):
     dX, dy = da.from_array(X[300:], chunks=(77, 3)), da.from_array(y[300:], chunks=77)
     lazily = model.conformalize(dX, dy).predict_interval(X[:5])
     np.testing.assert_array_equal(lazily, model.conformalize(X[300:], y[300:]).predict_interval(X[:5]))
+
+
+def test_workers_that_are_all_paused_are_told(monkeypatch):
+    monkeypatch.setattr(passes, "PATIENCE", 0.5)
+    X, y = numbers(n=600)
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", memory_limit="50MB"
+        ) as cluster,
+        Client(cluster),
+        pytest.raises(UserWarning, match="Every worker of the Dask cluster is paused"),
+    ):
+        LowRankLSSVR(3, random_state=0).fit(da.from_array(X, chunks=(300, 3)), y)
 
 
 def test_dask_is_imported_only_when_asked_for():

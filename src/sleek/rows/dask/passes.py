@@ -13,11 +13,13 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
 from sys import modules
+from time import monotonic
 from typing import Any
 
 from sleek._runtime.packages import need
 from sleek._runtime.sums import PartialSum, Sum
 from sleek._runtime.threads import single_threaded_blas
+from sleek._runtime.warn import warn
 from sleek.rows.dask.collections import PURPOSE
 from sleek.rows.dask.parts import Loaded, Part, Reading, joined, read_part
 from sleek.rows.raw import RawBlock
@@ -25,6 +27,7 @@ from sleek.rows.rows import Progress
 
 FAN_IN = 16  # sums that are joined by one task
 TICK = 0.2  # seconds between two looks at how far a pass is
+PATIENCE = 10.0  # seconds after which it is asked whether any worker takes on work
 
 
 def active_client() -> Any:
@@ -216,6 +219,7 @@ class Pass:
         n_rows, waiting = sum(border.n_rows for border in borders), [futures[-1]]
         if len(futures) == len(borders):
             waiting = futures
+        looked = monotonic()
         while True:
             try:
                 wait(waiting, timeout=TICK)
@@ -225,8 +229,20 @@ class Pass:
                 if self.progress is not None:
                     done = zip(futures, borders, strict=False)
                     self.progress(sum(border.n_rows for future, border in done if future.done()), n_rows)
+                if monotonic() - looked > PATIENCE:
+                    looked = monotonic()
+                    self._warn_if_all_paused()
         if any(future.status != "finished" for future in waiting):
             self._explain(futures, borders)
+
+    def _warn_if_all_paused(self) -> None:
+        """A pass that no worker takes on would wait without a word."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        if workers and all(worker["status"] == "paused" for worker in workers):
+            warn(
+                "Every worker of the Dask cluster is paused because its memory is full: the pass waits until "
+                "some of it is freed. Give workers more memory, or make partitions smaller."
+            )
 
     def _explain(self, futures: list[Any], borders: Sequence[Border]) -> None:
         """Raise the first error, with the number of the partition."""
