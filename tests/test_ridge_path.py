@@ -10,7 +10,7 @@ from sleek import GaussianRBF
 from sleek.bases.expansion import Expansion
 from sleek.closed_form.leave_one_out import Trained, fixed_units_loo
 from sleek.closed_form.moments import Moments
-from sleek.closed_form.ridge_path import RidgePath, leave_one_out_path
+from sleek.closed_form.ridge_path import RidgePath
 from sleek.closed_form.solve import Penalty, solve
 
 STRENGTHS = [1e-3, 0.1, 3.0, 1e3]
@@ -19,6 +19,10 @@ STRENGTHS = [1e-3, 0.1, 3.0, 1e3]
 def draw(seed, n, m, k):
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, m)) + 2.0, rng.normal(size=(n, k)), rng.uniform(0.5, 3.0, size=n), rng
+
+
+def leave_one_out_path(Phi, T, s, strengths, copies=None):
+    return RidgePath.of_rows(Phi, T, s).leave_one_out(Phi, T, s, strengths, copies)
 
 
 def refits(Phi, T, s, copies, C):

@@ -95,11 +95,6 @@ class Trained:
         """(p,) the coordinates."""
         return np.empty(0) if self.coordinates is None else self.coordinates.vector(self.expansion)
 
-    @property
-    def has_closed_form(self) -> bool:
-        """Whether every learnt number belongs to one unit, as the formulas want it."""
-        return self.coordinates is None or not self.expansion.has_shared
-
 
 def solved_rows_loo(sample: Sample, trained: Trained, moments: Moments) -> LeaveOneOut | None:
     """The same as `fixed_units_loo`; None where theta and b were learnt, and not solved from the moments."""
@@ -121,14 +116,6 @@ def fixed_units_loo(sample: Sample, trained: Trained, moments: Moments) -> Leave
         return _finish(block, r, r, np.einsum("mn,mn->n", V, V), moments.weight)
 
     return _of_outputs(sample, _touching(sample, trained).map_reduce(residuals))
-
-
-def cost(trained: Trained, n_rows: int, n_outputs: int) -> float:
-    """Multiplications that `whole_model_loo` takes."""
-    p = len(trained.owners)
-    by_rows = n_rows**2 * (p + n_rows)
-    by_numbers = p**2 * (2 * n_rows + p / 3)
-    return by_rows if n_outputs == 1 and p > n_rows else by_numbers
 
 
 def whole_model_loo(sample: Sample, trained: Trained) -> LeaveOneOut:

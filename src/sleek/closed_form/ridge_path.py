@@ -98,9 +98,13 @@ class RidgePath:
         strengths: Strengths,
         copies: FloatArray | None = None,
     ) -> FloatArray:
-        """(L, n, k) leave-one-out residuals, for each strength, of rows that took part.
+        """(L, n, k) leave-one-out residuals, for each strength, of the rows that were fitted.
 
         `copies` says how many observations each row stands for, 1 if not given: one of them is left out.
+
+        >>> Phi, t, s = np.array([[0.0], [1.0], [3.0]]), np.array([[-1.0], [1.0], [1.0]]), np.ones(3)
+        >>> RidgePath.of_rows(Phi, t, s).leave_one_out(Phi, t, s, [1e-6, 1.0, 1e6]).round(2)[:, :, 0]
+        array([[-2.  ,  1.  ,  1.  ], [-2.  ,  1.27, -0.67], [-2.  ,  1.33, -4.  ]])
         """
         Z, w = (Phi - self.mean_phi) @ self.vectors, self.weights(strengths)
         residuals: FloatArray = T - self._outputs(Z, w)
@@ -116,17 +120,3 @@ class RidgePath:
         columns = (w[:, :, None] * self.a[:, None, :]).reshape(r, w.shape[1] * k)  # (r, L·k)
         Y: AnyArray = (Z @ columns).reshape(len(Z), w.shape[1], k).transpose(1, 0, 2)
         return Y + self.mean_t
-
-
-def leave_one_out_path(
-    Phi: FloatArray, T: FloatArray, s: FloatArray, strengths: Strengths, copies: FloatArray | None = None
-) -> FloatArray:
-    """Leave-one-out residuals (L, n, k) of least squares with fixed units, for all strengths C at once.
-
-    O(n·m·(min(n, m) + L·k)) time.
-
-    >>> Phi, t = np.array([[0.0], [1.0], [3.0]]), np.array([[-1.0], [1.0], [1.0]])
-    >>> leave_one_out_path(Phi, t, np.ones(3), [1e-6, 1.0, 1e6]).round(2)[:, :, 0]
-    array([[-2.  ,  1.  ,  1.  ], [-2.  ,  1.27, -0.67], [-2.  ,  1.33, -4.  ]])
-    """
-    return RidgePath.of_rows(Phi, T, s).leave_one_out(Phi, T, s, strengths, copies)
