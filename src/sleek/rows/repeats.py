@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sleek._runtime.sums import Sum
 from sleek._runtime.types import FloatArray, IntArray
-from sleek.outputs.base import Outputs
-from sleek.rows.source import Block, Source
+from sleek.rows.source import Block, MappedSource
 
 MOST_KEPT = 4096  # distinct rows that are counted: enough to see whether 90 % of all are repeated
 # A table was pasted k times if, of its distinct rows, this share has a multiple of k copies: rows may have
@@ -116,29 +114,16 @@ def pasted_times(repeats: Repeats, rows: Block, numbers: bool) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class PastedSource(Source):
+class PastedSource(MappedSource):
     """A source of which `times` rows make one observation; equal rows are a group."""
 
-    source: Source
     times: int
 
-    @property
-    def n_rows(self) -> int:
-        return self.source.n_rows
+    def transform(self) -> Callable[[Block], Block]:
+        times = self.times
 
-    @property
-    def outputs(self) -> Outputs:
-        return self.source.outputs
-
-    @property
-    def here(self) -> bool:
-        return self.source.here
-
-    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
-        times = self.times  # a task that is sent elsewhere takes along what it names
-
-        def grouped(block: Block) -> Sum:
+        def group(block: Block) -> Block:
             s, copies, groups = block.s / times, block.copies / times, row_ids(block.X, block.T)
-            return task(replace(block, s=s, copies=copies, groups=groups))
+            return replace(block, s=s, copies=copies, groups=groups)
 
-        return self.source.map_reduce(grouped)
+        return group

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sleek._runtime.sums import Sum
 from sleek._runtime.types import FloatArray
-from sleek.outputs.base import Outputs
-from sleek.rows.source import Block, Source
+from sleek.rows.source import Block, MappedSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,28 +42,11 @@ class Scaling:
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledSource(Source):
-    """Another source's rows, each block scaled when it is handed out."""
+class ScaledSource(MappedSource):
+    """Another source's rows, scaled block by block."""
 
-    source: Source
     scaling: Scaling
 
-    @property
-    def n_rows(self) -> int:
-        return self.source.n_rows
-
-    @property
-    def outputs(self) -> Outputs:
-        return self.source.outputs
-
-    @property
-    def here(self) -> bool:
-        return self.source.here
-
-    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
-        scaling = self.scaling  # a task that is sent elsewhere takes along what it names
-
-        def scaled(block: Block) -> Sum:
-            return task(replace(block, X=scaling.apply(block.X)))
-
-        return self.source.map_reduce(scaled)
+    def transform(self) -> Callable[[Block], Block]:
+        scaling = self.scaling
+        return lambda block: replace(block, X=scaling.apply(block.X))

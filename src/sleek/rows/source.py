@@ -118,11 +118,18 @@ class Source(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class _WithOutputs(Source):
-    """Another source's rows."""
+class MappedSource(Source):
+    """Another source's rows, of which every block is transformed when it is handed out.
+
+    A subclass says how in `transform`, a method of its own settings alone: tasks are sent to other machines
+    together with it, and the rows are not.
+    """
 
     source: Source
-    coding: Outputs
+
+    @abstractmethod
+    def transform(self) -> Callable[[Block], Block]:
+        """The function that is applied to every block; it must not refer to `self`."""
 
     @property
     def n_rows(self) -> int:
@@ -130,14 +137,29 @@ class _WithOutputs(Source):
 
     @property
     def outputs(self) -> Outputs:
-        return self.coding
+        return self.source.outputs
 
     @property
     def here(self) -> bool:
         return self.source.here
 
     def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
-        return self.source.map_reduce(task)
+        transform = self.transform()
+        return self.source.map_reduce(lambda block: task(transform(block)))
+
+
+@dataclass(frozen=True, eq=False)
+class _WithOutputs(MappedSource):
+    """Another source's rows with outputs of another loss."""
+
+    coding: Outputs
+
+    @property
+    def outputs(self) -> Outputs:
+        return self.coding
+
+    def transform(self) -> Callable[[Block], Block]:
+        return lambda block: block
 
 
 @dataclass(frozen=True, eq=False)

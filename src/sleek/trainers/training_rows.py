@@ -13,12 +13,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sleek._runtime.sums import Sum
 from sleek._runtime.threads import Workers
 from sleek.kernels import BOXES_COMPILED_FROM, LARGE_BLOCK
 from sleek.kernels.column_statistics import ColumnMoments
 from sleek.outputs.base import Outputs
-from sleek.rows.source import Block, OneBlock, RandomAccess, Source
+from sleek.rows.source import Block, MappedSource, OneBlock, RandomAccess, Source
 
 KEEP_ROWS = 2**24  # numbers of rows, 64 MB in single precision, up to which they are kept
 # Standard deviations between the rows of a block and 0 up to which single precision is enough, and the
@@ -60,27 +59,14 @@ def suits_single(block: Block) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Turned(Source):
-    """The blocks of any source, turned whenever they come."""
+class Turned(MappedSource):
+    """The blocks of any source, turned in every pass."""
 
-    source: Source
     single: bool
 
-    @property
-    def n_rows(self) -> int:
-        return self.source.n_rows
-
-    @property
-    def outputs(self) -> Outputs:
-        return self.source.outputs
-
-    @property
-    def here(self) -> bool:
-        return self.source.here
-
-    def map_reduce(self, task: Callable[[Block], Sum]) -> Sum:
+    def transform(self) -> Callable[[Block], Block]:
         single = self.single
-        return self.source.map_reduce(lambda block: task(turn(block, single)))
+        return lambda block: turn(block, single)
 
 
 @dataclass(frozen=True, eq=False)
