@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 import sleek
 from sleek import ClassOutputs, Expansion, NumberOutputs, RobustRBF
+from sleek.estimators.settings import training_record
 from sleek.model.facts import ARRAYS
-from sleek.model.saving import VERSION, dumps, loads, training_record
+from sleek.model.saving import VERSION, dumps, loads
 
 HERE = Path(__file__).parent
 OLD = {

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from sleek.bases.units import Parameter as Parameter
     from sleek.bases.units import Units as Units
     from sleek.estimators.base import LowRankLSSVM as LowRankLSSVM
+    from sleek.estimators.conventions import InconsistentVersionWarning as InconsistentVersionWarning
     from sleek.estimators.dense import LSSVC as LSSVC
     from sleek.estimators.dense import LSSVR as LSSVR
     from sleek.estimators.low_rank import LowRankLSSVC as LowRankLSSVC
     from sleek.estimators.low_rank import LowRankLSSVR as LowRankLSSVR
     from sleek.estimators.merge import merge as merge
-    from sleek.estimators.versions import InconsistentVersionWarning as InconsistentVersionWarning
     from sleek.model.explanation import Explanation as Explanation
     from sleek.model.kernel_model import KernelModel as KernelModel
     from sleek.model.saving import load as load
@@ -71,7 +71,7 @@ _MODULES = {
     "Files": "rows.files.files",
     "Formula": "bases.formula",
     "GaussianRBF": "bases.gaussian_rbf",
-    "InconsistentVersionWarning": "estimators.versions",
+    "InconsistentVersionWarning": "estimators.conventions",
     "Inputs": "tables.inputs",
     "KernelModel": "model.kernel_model",
     "LSSVC": "estimators.dense",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
@@ -12,18 +11,6 @@ import numpy as np
 from sleek._runtime.types import AnyArray, FloatArray
 
 T = TypeVar("T")
-
-
-@contextmanager
-def all_or_nothing(estimator: object) -> Iterator[None]:
-    """If the body fails, the estimator's attributes are what they were before."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
 
 
 def rows_that_count(X: Any, y: Any, s: FloatArray) -> tuple[Any, Any, FloatArray]:

@@ -12,18 +12,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sleek._runtime.checks import all_or_nothing, check_n_jobs
+from sleek._runtime.checks import check_n_jobs
 from sleek._runtime.progress import Reporter
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray
 from sleek._runtime.warn import warn
 from sleek.bases import known_bases
 from sleek.bases.base import Basis
+from sleek.estimators.conventions import (
+    VersionedEstimator,
+    all_or_nothing,
+    check_names,
+    feature_names_of,
+)
 from sleek.estimators.learnt import Learnt
-from sleek.estimators.names import check_names, feature_names_of
-from sleek.estimators.settings import request_of
+from sleek.estimators.settings import request_of, training_record
 from sleek.estimators.updatable import UpdatableMethods
-from sleek.estimators.versions import VersionedEstimator
 from sleek.estimators.warm import check_same_outputs, standing_of
 from sleek.fit.recipe import Fitted, fit_rows
 from sleek.model.effects import Effects
@@ -32,7 +36,6 @@ from sleek.model.kernel_model import KernelModel
 from sleek.model.outcome import Outcome
 from sleek.model.reasons import Familiarity, Flip, Reason
 from sleek.model.rows_to_predict import expected_by
-from sleek.model.saving import training_record
 from sleek.outputs.base import Outputs
 from sleek.rows.cutting import PREDICTED
 from sleek.rows.opening import open_rows

@@ -27,7 +27,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sleek._runtime.checks import (
-    all_or_nothing,
     check_choice,
     check_classes,
     check_count,
@@ -43,9 +42,8 @@ from sleek.calibration.class_calibration import ClassCalibration
 from sleek.calibration.number_calibration import NumberCalibration
 from sleek.calibration.observations import as_observations
 from sleek.closed_form.leave_one_out import MAX_LEVERAGE
+from sleek.estimators.conventions import VersionedEstimator, all_or_nothing, check_names, feature_names_of
 from sleek.estimators.dense_uncertain import DenseIntervals, DenseProbabilities
-from sleek.estimators.names import check_names, feature_names_of
-from sleek.estimators.versions import VersionedEstimator
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.labels import Labels, check_one_label
 from sleek.rows.checked import check_finite

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sleek._runtime.types import FloatArray
 from sleek.closed_form.moments import Moments
-from sleek.estimators.names import feature_names_of
+from sleek.estimators.conventions import feature_names_of
 from sleek.model.kernel_model import KernelModel
 from sleek.model.outcome import importances
 from sleek.tables.frames import place_names

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
+
+from sleek import __version__
 from sleek._runtime.checks import (
     check_centers,
     check_choice,
@@ -88,3 +91,34 @@ def _max_samples(value: Any) -> int | str | None:
 def _unless(word: str, value: Any, check: Callable[[], Number]) -> Number | None:
     """None if the value is the word that leaves a choice open, else the checked value."""
     return None if isinstance(value, str) and value == word else check()
+
+
+def training_record(estimator: Any) -> dict[str, Any]:
+    """What trained a model, for `KernelModel.trained_by`: sleek's version, the estimator and its settings.
+
+    >>> from sleek import LowRankLSSVC
+    >>> record = training_record(LowRankLSSVC(4, C=10.0))
+    >>> record["estimator"], record["settings"]["C"]
+    ('LowRankLSSVC', 10.0)
+    """
+    return {
+        "sleek": __version__,
+        "estimator": type(estimator).__name__,
+        "settings": {name: _setting(value) for name, value in estimator.get_params(deep=False).items()},
+    }
+
+
+def _setting(value: Any) -> Any:
+    """A setting as JSON: parts by name and settings, arrays by shape, and anything else in words."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        parts = value.get_params(deep=False).items()
+        return {"name": type(value).__name__, "settings": {name: _setting(part) for name, part in parts}}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | str) or value is None:
+        return value
+    if isinstance(value, int | float) and abs(value) < 2**63:
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _setting(item) for key, item in value.items()}
+    return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)

@@ -120,37 +120,6 @@ def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None, moments
     return data
 
 
-def training_record(estimator: Any) -> dict[str, Any]:
-    """What trained a model, for `KernelModel.trained_by`: sleek's version, the estimator and its settings.
-
-    >>> from sleek import LowRankLSSVC
-    >>> record = training_record(LowRankLSSVC(4, C=10.0))
-    >>> record["estimator"], record["settings"]["C"]
-    ('LowRankLSSVC', 10.0)
-    """
-    return {
-        "sleek": __version__,
-        "estimator": type(estimator).__name__,
-        "settings": {name: _setting(value) for name, value in estimator.get_params(deep=False).items()},
-    }
-
-
-def _setting(value: Any) -> Any:
-    """A setting as JSON: parts by name and settings, arrays by shape, and anything else in words."""
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        parts = value.get_params(deep=False).items()
-        return {"name": type(value).__name__, "settings": {name: _setting(part) for name, part in parts}}
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool | str) or value is None:
-        return value
-    if isinstance(value, int | float) and abs(value) < 2**63:
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): _setting(item) for key, item in value.items()}
-    return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
-
-
 def _check(value: Any, where: str, depth: int = 2) -> Any:
     """A value that JSON can say and that `load` will read back equal."""
     if isinstance(value, np.generic):
