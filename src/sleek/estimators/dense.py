@@ -1,26 +1,11 @@
-"""The exact LS-SVM of the paper's background section: every row is a support vector.
-
-With labels or targets t, weights s and kernel matrix K, the optimum of ½‖w‖² + C/2 Σ s (t - y)² is
-
-    [ 0          1ᵀ        ] [b]   [0]
-    [ 1   K + diag(1/(C s)) ] [α] = [t],      y(x) = Σ_n α_n k(x, x_n) + b
-
-(α = a∘t turns it into the paper's system). With A = K + diag(1/(C s)) = L Lᵀ this is solved by Cholesky:
-η = A⁻¹1, ν = A⁻¹t, b = 1ᵀν / 1ᵀη, α = ν - b η. O(n³) time and O(n²) memory: for a few thousand rows.
-
-Leaving row n out, all of it, changes its residual to α_n / (A⁻¹_nn - η_n²/1ᵀη), exactly: the denominator is
-what stands at its place in the inverse of the whole matrix (Cawley and Talbot, 2004); A⁻¹_nn = Σ_m (L⁻¹)_mn².
-With r_n = α_n/(C s_n), that is r_n/(1 - h_n), and one of several copies that a row stands for has its share
-of the leverage h_n.
-"""
+"""The estimators `LSSVC` and `LSSVR`: exact, dense LS-SVMs with any kernel, for a few thousand rows."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.lapack import dtrtri
+from scipy.linalg import LinAlgError
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.multiclass import check_classification_targets
@@ -41,7 +26,7 @@ from sleek._runtime.types import AnyArray, FloatArray
 from sleek.calibration.class_calibration import ClassCalibration
 from sleek.calibration.number_calibration import NumberCalibration
 from sleek.calibration.observations import as_observations
-from sleek.closed_form.leave_one_out import MAX_LEVERAGE
+from sleek.closed_form.dense_system import solve_dense
 from sleek.estimators.conventions import VersionedEstimator, all_or_nothing, check_names, feature_names_of
 from sleek.estimators.dense_uncertain import DenseIntervals, DenseProbabilities
 from sleek.outputs.classes import ClassOutputs
@@ -85,29 +70,24 @@ class _DenseLSSVM(VersionedEstimator):
         check_memory(len(X), machine_memory())
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             gamma = self._resolve_gamma(X, s)
-            A = self._kernel_matrix(X, X, gamma)
-            A[np.diag_indices_from(A)] += 1.0 / (C * s)
+            A, strength = self._kernel_matrix(X, X, gamma), C * s
+            A[np.diag_indices_from(A)] += 1.0 / strength
         if not (gamma > 0 and np.isfinite(A).all()):
             raise ValueError(
                 f"The {self.kernel} kernel of these rows, or 1/C over their weights, is beyond float64: "
                 "standardize the features, or give weights of one magnitude."
             )
         try:
-            factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+            solution = solve_dense(A, T, strength, WeightSurvey.of(s).copies(s))
         except LinAlgError:
             raise ValueError(
                 f"The {self.kernel} kernel matrix plus 1/C is not positive definite in float64: "
                 "standardize the features, use a smaller C, or a kernel with coef0 >= 0."
             ) from None
-        eta_nu = cho_solve(factor, np.column_stack([np.ones(len(X)), T]), check_finite=False)
-        eta, nu = eta_nu[:, 0], eta_nu[:, 1:]
-        self.intercept_ = nu.sum(axis=0) / eta.sum()
-        self.dual_coef_ = (nu - np.outer(eta, self.intercept_)).T
+        self.intercept_, self.dual_coef_ = solution.b, solution.alpha.T
         self.support_vectors_ = X
         self.gamma_ = gamma
-        leverage = 1.0 - (_inverse_diagonal(factor[0]) - eta**2 / eta.sum()) / (C * s)
-        leverage = np.minimum(leverage, MAX_LEVERAGE) / WeightSurvey.of(s).copies(s)
-        return np.asarray(T - self.dual_coef_.T / (C * s * (1.0 - leverage))[:, None])
+        return solution.left_out
 
     def _resolve_gamma(self, X: FloatArray, s: FloatArray) -> float:
         if isinstance(self.gamma, str) and self.gamma == "scale":
@@ -163,16 +143,6 @@ class _DenseLSSVM(VersionedEstimator):
                 "that the model was fitted to."
             )
         return Y
-
-
-def _inverse_diagonal(factor: FloatArray) -> FloatArray:
-    """The diagonal of A⁻¹ for a factor L of A = LLᵀ, whose upper triangle may hold anything; L is lost."""
-    inverse, _ = dtrtri(factor, lower=1, overwrite_c=1)
-    parts = [
-        np.square(np.tril(inverse[part.start :, part])).sum(axis=0)
-        for part in gen_batches(len(inverse), PREDICT_ROWS // 4)  # columns, which lie together
-    ]
-    return np.concatenate(parts)
 
 
 class LSSVC(DenseProbabilities, ClassifierMixin, _DenseLSSVM):
