@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -16,7 +16,6 @@ from sleek.cli.options import fields
 from sleek.cli.process import own_process
 from sleek.model.explanation import Explanation
 from sleek.model.kernel_model import KernelModel
-from sleek.outputs.classes import ClassOutputs
 from sleek.report.shown import inputs_of
 from sleek.report.words import percent, plain, short, with_sign
 from sleek.tables.columns import DateColumn, NumberColumn
@@ -156,9 +155,9 @@ def _prediction(model: KernelModel, explanation: Explanation) -> str:
 
 def _probabilities(model: KernelModel, explanation: Explanation) -> dict[str, float] | None:
     """The probability of every class, if the model has any."""
-    if model.outputs.reads != "labels" or model.calibration is None:
+    labels = list(map(str, model.outputs.labels))
+    if not labels or model.calibration is None:
         return None
-    labels = map(str, cast(ClassOutputs, model.outputs).classes.tolist())
     return dict(zip(labels, model.predict_proba(explanation.rows)[0].tolist(), strict=True))
 
 

@@ -42,6 +42,14 @@ from sleek.model.saving import MAX_BYTES, dumps
 from sleek.report.words import percent, plain, short
 from sleek.rows.rows import Run
 
+# How an error is written, by what it measures: the words before it, its number, the words after it.
+MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
+    "rmse": ("RMSE ", short, ""),
+    "share of mistakes": ("", percent, " wrong"),
+    "share of variance": ("", percent, " of the variance"),
+    "error": ("error ", short, ""),
+}
+
 
 @dataclass(frozen=True)
 class Change:
@@ -196,17 +204,16 @@ def _change(before: KernelModel, after: KernelModel) -> float | None:
 
 
 def _drift(model: KernelModel) -> dict[str, Any] | None:
-    """The errors of new rows and those promised: the share of mistakes, or the RMSE."""
+    """The errors of new rows and those promised: the share of mistakes, the RMSE, or a share of variance."""
     drift = require_memory(model).drift
     if drift is None:
         return None
-    numbers = model.outputs.reads == "numbers"
     errors = {"error": drift.error, "promised": drift.promised, "limit": drift.limit}
     if not drift.n_rows:
         del errors["error"]
-    found = {name: float(np.sqrt(value)) if numbers else value for name, value in errors.items()}
-    kind = "rmse" if numbers else "share of mistakes"
-    return {"alarm": drift.alarm, "rows": drift.n_rows, "measure": kind, **found, "rate": drift.rate}
+    found = {name: model.outputs.reported_error(value)[0] for name, value in errors.items()}
+    measure = model.outputs.error_measure
+    return {"alarm": drift.alarm, "rows": drift.n_rows, "measure": measure, **found, "rate": drift.rate}
 
 
 def show(report: dict[str, Any], console: Console) -> None:
@@ -246,14 +253,10 @@ def _in_words(drift: dict[str, Any]) -> str:
     >>> _in_words(drift)
     'no sign of it: RMSE 2.5 over 90 new rows since the fit; 2.4 was promised, up to 3 is no drift'
     """
-    numbers = drift["measure"] == "rmse"
-
-    def said(value: float) -> str:
-        return short(value) if numbers else percent(value)
-
-    promise = f"{said(drift['promised'])} was promised, up to {said(drift['limit'])} is no drift"
+    before, number, after = MEASURES[drift["measure"]]
+    promise = f"{number(drift['promised'])} was promised, up to {number(drift['limit'])} is no drift"
     if not drift["rows"]:
         return f"no new rows since the fit; {promise}"
-    error = f"{'RMSE ' if numbers else ''}{said(drift['error'])}{'' if numbers else ' wrong'}"
+    error = f"{before}{number(drift['error'])}{after}"
     found = f"{error} over {how_many(drift['rows'], 'new row')} since the fit; {promise}"
     return f"ALARM: {found}. Fit again with recent rows" if drift["alarm"] else f"no sign of it: {found}"

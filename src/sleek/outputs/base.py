@@ -169,6 +169,23 @@ class Outputs(ABC):
         """The largest error that a row can have; None: there is no limit."""
         return None
 
+    @property
+    def error_measure(self) -> str:
+        """What `reported_error` is: the name of an error that people know."""
+        return "error"
+
+    def reported_error(self, error: float, standard_error: float = 0.0) -> tuple[float, float]:
+        """A mean of `row_errors` and its standard error, in the unit in which people are told of it."""
+        return error, standard_error
+
+    def actual(self, y: Any) -> AnyArray:
+        """Targets (n,) as probabilities and intervals are compared with them.
+
+        Classes: codes, -1 for a label that is none of the classes. Numbers: those of the first column.
+        """
+        found: AnyArray = y[:, 0]
+        return found
+
     @abstractmethod
     def losses(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """The loss of each row, (n,), by which hyperparameters are chosen."""

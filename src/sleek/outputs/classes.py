@@ -131,6 +131,9 @@ class ClassOutputs(Outputs):
             return y.codes
         return positions(y.values, self.classes)[y.codes]
 
+    def actual(self, y: Labels) -> IntArray:
+        return self.codes(y)
+
     def encode(self, y: Labels) -> FloatArray:
         T: FloatArray = self._table[self._known_codes(y)]
         return T
@@ -178,6 +181,10 @@ class ClassOutputs(Outputs):
 
     def decode_residuals(self, residuals: FloatArray) -> FloatArray:
         return residuals
+
+    @property
+    def error_measure(self) -> str:
+        return "share of mistakes"
 
     def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """1 for a mistake, else 0."""

@@ -90,6 +90,20 @@ class NumberOutputs(Outputs):
         decoded: FloatArray = residuals * self.scale
         return decoded
 
+    @property
+    def error_measure(self) -> str:
+        return "rmse" if self.n_outputs == 1 else "share of variance"
+
+    def reported_error(self, error: float, standard_error: float = 0.0) -> tuple[float, float]:
+        """The RMSE of one number, where the standard error of √v is that of v, divided by the slope 2√v.
+
+        Several numbers have no unit in common: the share of the variance that is not explained.
+        """
+        if self.n_outputs > 1:
+            return error, standard_error
+        rmse = float(np.sqrt(error))
+        return rmse, standard_error / (2.0 * rmse) if rmse > 0 else 0.0
+
     def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """Squared errors in the target's own units; the mean of several, each relative to its variance."""
         if T.shape[1] == 1:

@@ -10,7 +10,6 @@ from sleek._runtime.packages import need
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases.distance import DistanceBasis
 from sleek.model.kernel_model import KernelModel
-from sleek.outputs.classes import ClassOutputs
 from sleek.tables.frames import column_names, column_of
 
 # Okabe and Ito's, which people with any kind of colour vision can tell apart; markers differ besides.
@@ -125,9 +124,9 @@ def _features(classifier: Any, X: Any) -> tuple[FloatArray, tuple[str, ...]]:
 
 def classes_of(classifier: Any) -> AnyArray:
     if isinstance(classifier, KernelModel):
-        if not isinstance(classifier.outputs, ClassOutputs):
+        if not classifier.outputs.labels:
             raise ValueError(f"A picture needs a classifier, got a model of {classifier.outputs.describe()}.")
-        return classifier.outputs.classes
+        return np.array(classifier.outputs.labels)
     return np.asarray(classifier.classes_)
 
 

@@ -12,7 +12,6 @@ from sleek._runtime.types import AnyArray, FloatArray
 from sleek.calibration.class_calibration import ClassCalibration
 from sleek.model.kernel_model import KernelModel
 from sleek.model.rows_to_predict import rows_of
-from sleek.outputs.classes import ClassOutputs
 from sleek.report.decision_plots import COLORS
 from sleek.report.shown import ANOTHER, MISSING, inputs_of
 from sleek.tables.columns import Column, DateColumn, NumberColumn, WordColumn
@@ -121,7 +120,7 @@ def plot_dependence(model: Any, X: Any, column: str | int, ax: Any = None) -> An
             ax.axhline(y[-1], color=color, linestyle=":", label=f"{name}, {found.values[-1]}")
     ax.set_xlabel(found.column)
     many = len(found.names[shown]) > 1
-    classes = isinstance(getattr(model, "model_", model).outputs, ClassOutputs)
+    classes = bool(getattr(model, "model_", model).outputs.labels)
     said = found.names[-1] if len(found.names) <= 2 else ""
     ax.set_ylabel(f"probability of {said}".removesuffix(" of ") if classes else said or "prediction")
     if all(words) and len(words) > 5:
@@ -183,7 +182,7 @@ def _answers(model: KernelModel, rows: Any) -> FloatArray:
 
 
 def _names(model: KernelModel) -> tuple[str, ...]:
-    if isinstance(model.outputs, ClassOutputs) and isinstance(model.calibration, ClassCalibration):
-        return tuple(str(label) for label in model.outputs.classes.tolist())
+    if isinstance(model.calibration, ClassCalibration):
+        return tuple(map(str, model.outputs.labels))
     target = model.metadata.get("target")
     return (target,) if isinstance(target, str) and len(model.b) == 1 else model.outputs.words

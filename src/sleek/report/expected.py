@@ -33,15 +33,14 @@ def expected_error(outputs: Outputs, facts: Facts) -> dict[str, Any]:
 
 @expected_error.register
 def _(outputs: NumberOutputs, facts: Facts) -> dict[str, Any]:
-    """The standard error of √v is that of v, divided by the slope 2√v."""
     expected, variance = facts.expected, float(np.mean(facts.variance))
     if outputs.n_outputs > 1:  # errors are relative to the variance of each target
         found = {"rmse": None, "standard_error": expected.standard_error, "r2": 1.0 - expected.value}
         return found | {"method": expected.method}
-    rmse = float(np.sqrt(expected.value))
+    rmse, deviation = outputs.reported_error(expected.value, expected.standard_error)
     return {
         "rmse": rmse,
-        "standard_error": expected.standard_error / (2.0 * rmse) if rmse > 0 else 0.0,
+        "standard_error": deviation,
         "r2": 1.0 - expected.value / variance if variance > 0 else None,
         "method": expected.method,
     }

@@ -16,7 +16,6 @@ from sleek.model.effects import Effects
 from sleek.model.facts import Compared, Facts
 from sleek.model.kernel_model import KernelModel
 from sleek.outputs.base import Outputs
-from sleek.outputs.classes import ClassOutputs
 from sleek.report.expected import expected_error, in_words
 from sleek.report.shown import inputs_of
 from sleek.report.unit_rules import Lines, lines_of
@@ -85,9 +84,9 @@ def _what(model: KernelModel, width: int) -> Iterable[str]:
 
 def _kind(model: KernelModel) -> str:
     outputs = model.outputs
-    if not isinstance(outputs, ClassOutputs):
+    if not outputs.labels:
         return outputs.describe()
-    classes = [plain(str(label)) for label in outputs.classes.tolist()]
+    classes = [plain(str(label)) for label in outputs.labels]
     if len(classes) > MOST_NAMES + 1:
         classes = [*classes[:MOST_NAMES], f"{len(classes) - MOST_NAMES} more"]
     return f"{_listed(classes, 'or')}{' by log-odds' if outputs.loss.log_odds else ''}"
@@ -117,18 +116,24 @@ def _name(one: Compared) -> str:
 
 def _error(outputs: Outputs, value: float) -> str:
     """Mistakes in per cent, an RMSE, or a share of the targets' variance."""
-    if outputs.reads == "labels":
-        return f"{100 * value:.1f} %"
-    return short(value**0.5) if outputs.n_outputs == 1 else f"{value:.3f}"
+    error, _ = outputs.reported_error(value)
+    match outputs.error_measure:
+        case "share of mistakes":
+            return f"{100 * error:.1f} %"
+        case "rmse":
+            return short(error)
+    return f"{error:.3f}"
 
 
 def _deviation(outputs: Outputs, one: Compared) -> str:
-    """The standard error of an error, in the same unit: that of √v is that of v, divided by 2√v."""
-    if outputs.reads == "labels":
-        return f"{100 * one.standard_error:.1f}"
-    if outputs.n_outputs > 1:
-        return f"{one.standard_error:.3f}"
-    return rough(one.standard_error / (2.0 * one.error**0.5) if one.error > 0 else 0.0)
+    """The standard error of an error, in the same unit."""
+    _, deviation = outputs.reported_error(one.error, one.standard_error)
+    match outputs.error_measure:
+        case "share of mistakes":
+            return f"{100 * deviation:.1f}"
+        case "rmse":
+            return rough(deviation)
+    return f"{deviation:.3f}"
 
 
 # -- what columns do ----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from sleek._runtime.checks import rows_that_count
 from sleek._runtime.sums import Sums, total
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.model.kernel_model import KernelModel
-from sleek.outputs.classes import ClassOutputs, ClassScores
+from sleek.outputs.classes import ClassScores
 from sleek.outputs.labels import Labels
 from sleek.outputs.numbers import NumberScores
 from sleek.report.reliability import sureness, sureness_sums
@@ -87,14 +88,12 @@ def _judge(model: KernelModel, X: Any, y: Any, s: FloatArray) -> Judged:
     Y = model.outputs_unchecked(X)
     curve: list[tuple[IntArray, FloatArray, FloatArray]] = []
     strangers: Counter[Any] = Counter()
-    if isinstance(outputs, ClassOutputs):
-        codes = outputs.codes(y)
-        if len(outputs.classes) == 2:
-            curve = [(codes, Y[:, 0], s)]
-        strangers.update(y.values[y.codes[codes < 0]].tolist())
-        sure = sureness_sums(model, X, codes, s)
-    else:
-        sure = sureness_sums(model, X, y[:, 0], s)
+    actual = outputs.actual(y)
+    if outputs.labels:
+        strangers.update(y.values[y.codes[actual < 0]].tolist())
+    if len(outputs.labels) == 2:
+        curve = [(actual, Y[:, 0], s)]
+    sure = sureness_sums(model, X, actual, s)
     return Judged(len(s), float(s.sum()), outputs.judge(y, outputs.answer(Y), s), sure, curve, strangers)
 
 
@@ -102,11 +101,11 @@ def _summary(model: KernelModel, found: Judged, weighted: bool) -> dict[str, Any
     scores: dict[str, Any] = {"rows": found.rows}
     if weighted:
         scores["weight"] = found.weight
-    outputs = model.outputs
+    labels = model.outputs.labels
     match found.judged:
-        case ClassScores() if isinstance(outputs, ClassOutputs):
-            scores |= _class_scores(outputs, found.judged, whole=not weighted)
-            if len(outputs.classes) == 2:
+        case ClassScores():
+            scores |= _class_scores(labels, found.judged, whole=not weighted)
+            if len(labels) == 2:
                 codes, decision, s = (np.concatenate(parts) for parts in zip(*found.curve, strict=True))
                 scores |= _curves(codes, decision, s)
         case NumberScores():
@@ -118,7 +117,7 @@ def _summary(model: KernelModel, found: Judged, weighted: bool) -> dict[str, Any
     return scores | sureness(model, found.sure)
 
 
-def _class_scores(outputs: ClassOutputs, judged: ClassScores, whole: bool) -> dict[str, Any]:
+def _class_scores(labels: Sequence[Any], judged: ClassScores, whole: bool) -> dict[str, Any]:
     """The table of classes: what rows of each class were predicted as, and those of classes that are none."""
     counts = judged.counts
     right = np.diagonal(counts)
@@ -130,7 +129,7 @@ def _class_scores(outputs: ClassOutputs, judged: ClassScores, whole: bool) -> di
     found: dict[str, Any] = {
         "accuracy": judged.score,
         "error": 1.0 - judged.score,
-        "classes": outputs.classes.tolist(),
+        "classes": list(labels),
         "per_class": [
             {
                 "class": label,
@@ -139,7 +138,7 @@ def _class_scores(outputs: ClassOutputs, judged: ClassScores, whole: bool) -> di
                 "precision": _share(right[k], predicted[k]),
                 "predicted": list(map(count, counts[k])),
             }
-            for k, label in enumerate(outputs.classes.tolist())
+            for k, label in enumerate(labels)
         ],
     }
     if actual[-1] > 0:

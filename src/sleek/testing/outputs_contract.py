@@ -61,6 +61,7 @@ class OutputsContract:
         assert T.dtype == np.float64
         assert np.isfinite(T).all()
         np.testing.assert_array_equal(outputs.encode(y[3:9]), T[3:9])
+        assert outputs.actual(y).shape == (len(y),)
 
     def test_a_perfect_model_gives_the_targets_back(self) -> None:
         outputs, y, T = self.learnt()
@@ -79,6 +80,9 @@ class OutputsContract:
         np.testing.assert_allclose(outputs.row_errors(T, T), 0.0, atol=1e-12)
         assert outputs.row_errors(T, wrong).mean() > 0
         assert outputs.losses(T, T).mean() < outputs.losses(T, wrong).mean()
+        assert outputs.reported_error(0.0) == (0.0, 0.0)
+        assert outputs.reported_error(0.3)[0] > outputs.reported_error(0.2)[0]
+        assert outputs.error_measure
 
     def test_a_perfect_model_has_the_best_score(self) -> None:
         outputs, y, T = self.learnt()
