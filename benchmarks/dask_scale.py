@@ -288,7 +288,7 @@ def job_rates(n_features: int, n_rows: int) -> dict[str, Any]:
     from sleek.rows.dask.parts import Loaded, Reading, columns_in, read_part
     from sleek.rows.raw import RawBlock
     from sleek.rows.rows import Run
-    from sleek.rows.table_rows import Look as TableLook
+    from sleek.rows.table_rows import TableSummary as TableLook
 
     X, y = in_memory(n_rows, n_features)
     fit, model = timed(lambda: model_of(2).fit(X, y))

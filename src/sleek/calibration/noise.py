@@ -86,7 +86,7 @@ class Noise:
         folds: IntArray = np.random.default_rng(0).permutation(len(s)) % FOLDS
         best = _constant(sizes, s, folds)
         if s.sum() >= LEAST_ROWS and best is not None:
-            candidates: list[Candidate | None] = []
+            candidates: list[SizeModel | None] = []
             if np.isfinite(Phi).all():
                 candidates.append(_of_units(Phi, own, sizes, s, folds))
             if s.sum() >= LEAST_CURVE_ROWS and np.isfinite(X).all():
@@ -134,7 +134,7 @@ class Noise:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class SizeModel:
     """A model of sizes, as cross-validation sees it."""
 
     losses: FloatArray  # (n,) of each row, by a model that has not seen it
@@ -155,7 +155,7 @@ def _losses(sizes: FloatArray, log_sizes: FloatArray) -> FloatArray:
         return np.asarray(sizes * np.exp(-log_sizes) + log_sizes)
 
 
-def _constant(sizes: FloatArray, s: FloatArray, folds: IntArray) -> Candidate | None:
+def _constant(sizes: FloatArray, s: FloatArray, folds: IntArray) -> SizeModel | None:
     """One size everywhere; None if all other rows of a fold are exact."""
     log_sizes = np.zeros(len(s))
     for fold in range(FOLDS):
@@ -164,12 +164,12 @@ def _constant(sizes: FloatArray, s: FloatArray, folds: IntArray) -> Candidate | 
         if not mean > 0:
             return None
         log_sizes[~rest] = np.log(mean)
-    return Candidate(_losses(sizes, log_sizes), log_sizes, None)
+    return SizeModel(_losses(sizes, log_sizes), log_sizes, None)
 
 
 def _of_units(
     Phi: FloatArray, own: FloatArray, sizes: FloatArray, s: FloatArray, folds: IntArray
-) -> Candidate:
+) -> SizeModel:
     """On directions of the model's units, with the pull of least cross-validated loss."""
     mean = s @ Phi / s.sum()
     directions = _directions(Phi - mean, own, s)
@@ -187,10 +187,10 @@ def _of_units(
         weights = directions @ found[1:]
         return weights, float(found[0] - mean @ weights), None
 
-    return Candidate(losses[best], log_sizes[best], fit)
+    return SizeModel(losses[best], log_sizes[best], fit)
 
 
-def _of_curves(X: FloatArray, sizes: FloatArray, s: FloatArray, folds: IntArray) -> Candidate | None:
+def _of_curves(X: FloatArray, sizes: FloatArray, s: FloatArray, folds: IntArray) -> SizeModel | None:
     """On as many curves of single columns as cross-validation allows; None if it allows none."""
     bins = Bins.of(X)
     if not (bins.scale > 0).any():
@@ -220,7 +220,7 @@ def _of_curves(X: FloatArray, sizes: FloatArray, s: FloatArray, folds: IntArray)
         parts, weights, constant = search.parts()
         return weights, constant, parts
 
-    return Candidate(losses[chosen], log_sizes[chosen], fit)
+    return SizeModel(losses[chosen], log_sizes[chosen], fit)
 
 
 def _directions(centred: FloatArray, own: FloatArray, s: FloatArray) -> FloatArray:

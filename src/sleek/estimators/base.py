@@ -25,7 +25,7 @@ from sleek.estimators.conventions import (
     check_names,
     feature_names_of,
 )
-from sleek.estimators.learnt import Learnt
+from sleek.estimators.fitted_attributes import FittedAttributes
 from sleek.estimators.settings import request_of, training_record
 from sleek.estimators.updatable import UpdatableMethods
 from sleek.estimators.warm import check_same_outputs, standing_of
@@ -46,7 +46,7 @@ from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
 
 
-class LowRankLSSVM(Learnt, UpdatableMethods, VersionedEstimator):
+class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
     """What classifier and regressor share: everything but what outputs mean.
 
     A subclass names its `outputs_kind`; an estimator for a new kind of outputs is such a subclass, with one

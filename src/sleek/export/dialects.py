@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Dialect:
+class SqlDialect:
     """The words in which the engines differ.
 
     `text` to `truth` speak of a column {0} that may be of any type, which engines know and we do not.
@@ -63,7 +63,7 @@ class Dialect:
 
 
 DIALECTS = {
-    "duckdb": Dialect(
+    "duckdb": SqlDialect(
         real="DOUBLE",
         has_nan=True,
         folds_case=True,
@@ -81,7 +81,7 @@ DIALECTS = {
         all_columns="unnest({0})",
     ),
     # PostgreSQL raises an error where a result underflows to 0
-    "postgres": Dialect(
+    "postgres": SqlDialect(
         real="DOUBLE PRECISION",
         has_nan=True,
         folds_case=False,
@@ -99,7 +99,7 @@ DIALECTS = {
         all_columns="({0}).*",
         hints=("SET jit = off; before it: compiling a large statement takes longer than running it.",),
     ),
-    "sqlite": Dialect(
+    "sqlite": SqlDialect(
         real="REAL",
         has_nan=False,
         folds_case=True,

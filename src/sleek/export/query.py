@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sleek.export.dialects import Dialect, quote
+from sleek.export.dialects import SqlDialect, quote
 
 CHUNK = 50  # terms of a sum in one pair of brackets: engines limit the depth of an expression to 1000
 
 
-class Column(NamedTuple):
+class QueryColumn(NamedTuple):
     """A column of a level: its value, and the columns that the value is made of."""
 
     level: int
@@ -28,7 +28,7 @@ class Query:
 
     Parameters
     ----------
-    dialect : Dialect
+    dialect : SqlDialect
     table : str or sequence of str
         The table, or its schema and name; it is known as PREFIXsource to columns that read no others.
     keep : sequence of str or "*"
@@ -59,7 +59,9 @@ class Query:
     <BLANKLINE>
     """
 
-    def __init__(self, dialect: Dialect, table: str | Sequence[str], keep: str | Sequence[str] = ()) -> None:
+    def __init__(
+        self, dialect: SqlDialect, table: str | Sequence[str], keep: str | Sequence[str] = ()
+    ) -> None:
         self.dialect, self.all = dialect, keep == "*"
         self.table = ".".join(quote(part) for part in ([table] if isinstance(table, str) else table))
         if isinstance(keep, str) and not self.all:
@@ -69,12 +71,12 @@ class Query:
         self.prefix = "sleek_"
         while any(column.lower().startswith(self.prefix) for column in names):
             self.prefix += "_"
-        self.columns: dict[str, Column] = {}
+        self.columns: dict[str, QueryColumn] = {}
 
     def add(self, name: str, value: str, reads: Sequence[str] = ()) -> None:
         """A column, one level after the last of those that it reads."""
         level = 1 + max((self.columns[read].level for read in reads), default=-1)
-        self.columns[name] = Column(level, value, reads)
+        self.columns[name] = QueryColumn(level, value, reads)
 
     def text(self, answers: Mapping[str, str], wanted: Sequence[str]) -> str:
         """The statement that gives some columns by name, whose values read the `wanted` ones."""

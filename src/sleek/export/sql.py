@@ -12,7 +12,7 @@ from sleek._runtime.checks import check_choice
 from sleek.bases.formula import Element, Expression
 from sleek.export.dialects import (
     DIALECTS,
-    Dialect,
+    SqlDialect,
     check_case,
     label_literal,
     number_literal,
@@ -222,7 +222,7 @@ class Statement:
         return f"CASE {self.dialect.greatest}({', '.join(values)}) {whens} END"
 
 
-def _operators(dialect: Dialect, tanh_by_exp: bool) -> dict[str, Callable[..., str]]:
+def _operators(dialect: SqlDialect, tanh_by_exp: bool) -> dict[str, Callable[..., str]]:
     """The words of expressions; truth values are not numbers."""
 
     def multiply(first: str, second: str) -> str:

@@ -153,7 +153,7 @@ class Terms:
         return found[1] if len(found) == 2 else np.concatenate(found, axis=1)
 
 
-class Products(UnitGroup):
+class ProductUnits(UnitGroup):
     """Units that are products over columns."""
 
     def __init__(self, parts: Sequence[Part], theta: FloatArray, columns: Sequence[ColumnOfModel]) -> None:
@@ -255,7 +255,7 @@ class Products(UnitGroup):
         return found
 
 
-class Sums(UnitGroup):
+class AdditiveUnits(UnitGroup):
     """Units that are sums over columns: they have curves and nothing else."""
 
     def __init__(self, parts: Sequence[Part], theta: FloatArray, columns: Sequence[ColumnOfModel]) -> None:
@@ -283,7 +283,7 @@ class Sums(UnitGroup):
         return found
 
 
-class Singles(Sums):
+class SingleColumnUnits(AdditiveUnits):
     """Units that look at one column, whatever their function, as its difference from that of no column."""
 
     def __init__(self, parts: Sequence[Part], theta: FloatArray, columns: Sequence[ColumnOfModel]) -> None:
@@ -523,11 +523,11 @@ def _kinds(part: Part, columns: Sequence[ColumnOfModel]) -> list[tuple[type[Unit
     if formula is None:
         return [(SampleAverages, everything)]
     if formula.profile == _z:
-        return [(Sums, everything)]
+        return [(AdditiveUnits, everything)]
     if formula.profile == exp(-_z) and expression(formula.start) == expression(0.0):
-        return [(Products, everything)]
+        return [(ProductUnits, everything)]
     single = looks_at(part, columns).sum(axis=0) <= 1
-    found: list[tuple[type[UnitGroup], Any]] = [(Singles, single), (FormulaAverages, ~single)]
+    found: list[tuple[type[UnitGroup], Any]] = [(SingleColumnUnits, single), (FormulaAverages, ~single)]
     return [(kind, kept) for kind, kept in found if kept.any()]
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from sleek._runtime.machine import keep_freed_memory
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import FloatArray, IntArray
-from sleek.model.effect_parts import ColumnOfModel, Products, SampleAverages, draw_rows, units_by_kind
+from sleek.model.effect_parts import ColumnOfModel, ProductUnits, SampleAverages, draw_rows, units_by_kind
 from sleek.model.effect_words import words_of
 from sleek.tables.columns import Column, NumberColumn
 
@@ -317,7 +317,7 @@ class Effects:
         total = own + np.zeros(len(self.mean))
         for number, group in enumerate(self._groups):
             # Other units have curves alone: they change the curves' part of the variance, and nothing else.
-            if isinstance(group, Products):
+            if isinstance(group, ProductUnits):
                 alone = [group.curve(c, prepared[number]) for c, prepared in enumerate(points)]
                 pairs_of = zip(self.columns, alone, strict=True)
                 total = total + group.variance() - sum(c.weights @ f**2 for c, f in pairs_of)

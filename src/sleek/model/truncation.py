@@ -25,7 +25,14 @@ from sleek._runtime.types import FloatArray
 from sleek.bases.expansion import Expansion, Part
 from sleek.bases.units import Units
 from sleek.closed_form.solve import solve
-from sleek.model.effect_parts import ColumnOfModel, Products, Sums, draw_rows, looks_at, units_by_kind
+from sleek.model.effect_parts import (
+    AdditiveUnits,
+    ColumnOfModel,
+    ProductUnits,
+    draw_rows,
+    looks_at,
+    units_by_kind,
+)
 from sleek.model.facts import ExpectedError
 
 if TYPE_CHECKING:
@@ -160,14 +167,14 @@ def _expand(
     for part, place, count in zip(model.parts, model.expansion.places(), seen, strict=True):
         weights, large = model.theta[place], count > order
         kinds = {type(group) for group in units_by_kind(Expansion((part,)), weights, columns)}
-        if kinds == {Products} and large.any():
+        if kinds == {ProductUnits} and large.any():
             small = Part(part.basis, part.basis.take(part.units, ~large))
             own = Part(part.basis, part.basis.take(part.units, large))
             units, of_units, constant = _multiplied_out(own, weights[large], columns, pairs)
             parts += [small, units] if len(small) else [units]
             theta += [weights[~large], of_units] if len(small) else [of_units]
             b = b + constant
-        elif large.any() and kinds != {Sums}:
+        elif large.any() and kinds != {AdditiveUnits}:
             return None
         else:
             parts.append(part)
@@ -179,7 +186,7 @@ def _multiplied_out(
     part: Part, theta: FloatArray, columns: Sequence[ColumnOfModel], pairs: list[tuple[int, int]]
 ) -> tuple[Part, FloatArray, FloatArray]:
     """Units of one column and of two, what they weigh, and a constant for each output."""
-    group = Products([part], theta, columns)
+    group = ProductUnits([part], theta, columns)
     looking = group.terms.units
     log_mean = np.zeros((len(columns), len(part)))
     sees = np.zeros((len(columns), len(part)), dtype=bool)

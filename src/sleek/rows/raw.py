@@ -96,7 +96,7 @@ class RawBlock:
         return RawBlock(X, y, self.s[rows], words, numbers, kept=kept)
 
 
-class Pieces(Cut[RawBlock]):
+class ChunkedBlock(Cut[RawBlock]):
     """A block that lies in one chunk of rows or in several."""
 
     def joined(self) -> RawBlock:

@@ -20,7 +20,7 @@ from sleek.rows.checked import changed, ready, that_count
 from sleek.rows.cutting import PREDICTED, TARGETS, Cutting
 from sleek.rows.encoding import Encoding, Strangers, warn_of_strangers
 from sleek.rows.raw import (
-    Pieces,
+    ChunkedBlock,
     RawBlock,
     join_targets,
     join_words,
@@ -361,11 +361,11 @@ class Rows(ABC):
         """The task's result for every block of the chunks, in order, on the workers' threads."""
         n_features, names = self.n_features if features else None, self.feature_names
 
-        def on_block(pieces: Pieces) -> tuple[Result, int]:
+        def on_block(pieces: ChunkedBlock) -> tuple[Result, int]:
             block = ready(pieces.joined(), reads, names, n_features, encoding)
             return task(block), block.start + len(block)
 
-        with closing(run.workers.map(on_block, Pieces.each(chunks, cutting.block_rows))) as results:
+        with closing(run.workers.map(on_block, ChunkedBlock.each(chunks, cutting.block_rows))) as results:
             for result, done in results:
                 if run.progress is not None:
                     run.progress(done, cutting.n_rows or self.n_rows)

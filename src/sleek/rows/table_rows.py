@@ -1,7 +1,7 @@
 """Tables of any size, kept anywhere: one way to learn what their columns become, and to read them so.
 
 ```
-rows that hand out columns ── Look: one pass ──→ kinds, gaps, words, medians of all columns
+rows that hand out columns ── TableSummary: one pass ──→ kinds, gaps, words, medians of all columns
    all plain numbers  → the rows as they are
    few rows           → a table in memory (`learn_columns`)
    many               → Rated: one pass more, where targets have a say ──→ TableRows
@@ -30,7 +30,7 @@ from sleek.outputs.labels import Labels
 from sleek.rows.arrays import ArrayRows
 from sleek.rows.cutting import TARGETS, Cutting
 from sleek.rows.encoding import Encoding, Strangers, warn_of_strangers
-from sleek.rows.raw import Pieces, RawBlock
+from sleek.rows.raw import ChunkedBlock, RawBlock
 from sleek.rows.rows import Rows, Run
 from sleek.rows.source import Source
 from sleek.rows.weights import Weighting
@@ -41,7 +41,7 @@ from sleek.tables.encoded import EncodedTable, as_new
 from sleek.tables.errors import TableError
 from sleek.tables.inputs import Inputs
 from sleek.tables.learning import (
-    Learnt,
+    LearntColumns,
     choose,
     doubts_of,
     groupings,
@@ -172,7 +172,7 @@ class ColumnRows(Rows):
     def chunks(self, reads: str | None, features: bool) -> Iterable[RawBlock]:
         yield RawBlock(self.columns if features else None, self.y, self.s, self.where, self.numbers)
 
-    def learn(self, categories: Collection[str], dates: str | None = None) -> tuple[Rows, Learnt]:
+    def learn(self, categories: Collection[str], dates: str | None = None) -> tuple[Rows, LearntColumns]:
         """The rows with the features that the columns become."""
         try:
             learnt = learn_columns(self.columns.values, categories, indicators(self.y), self.s, dates)
@@ -191,7 +191,9 @@ class ColumnRows(Rows):
 # -- learning ----------------------------------------------------------------------------------------------
 
 
-def learn_rows(rows: Rows, reads: str, categories: Collection[str]) -> tuple[Rows, Learnt | None, list[str]]:
+def learn_rows(
+    rows: Rows, reads: str, categories: Collection[str]
+) -> tuple[Rows, LearntColumns | None, list[str]]:
     """Rows to learn from, what their columns become (None: they are numbers without a gap), and notes."""
     if rows.is_plain and not categories:
         return rows, None, []
@@ -212,7 +214,7 @@ def learn_rows(rows: Rows, reads: str, categories: Collection[str]) -> tuple[Row
     return found, learnt, learnt.notes
 
 
-def check_columns(learnt: Learnt) -> list[str]:
+def check_columns(learnt: LearntColumns) -> list[str]:
     """Sentences about columns left out, and doubts, which are a warning too; an error if none is left."""
     if not learnt.inputs.columns:
         raise TableError("\n".join(["There is no column to learn from.", *learnt.left_out.values()]))
@@ -224,7 +226,7 @@ def check_columns(learnt: Learnt) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class TableSummary:
     """All columns of some consecutive rows in a few numbers, and the labels that the rows have."""
 
     n_rows: int
@@ -233,7 +235,7 @@ class Look:
     labels: AnyArray | None
 
     @classmethod
-    def of(cls, categories: Collection[str], with_texts: bool, block: RawBlock) -> Look:
+    def of(cls, categories: Collection[str], with_texts: bool, block: RawBlock) -> TableSummary:
         """Of a block of columns."""
         found: dict[str, Summary] = {}
         texts: dict[str, Any] = {}
@@ -247,14 +249,14 @@ class Look:
         labels = block.y.values[np.unique(block.y.codes)] if isinstance(block.y, Labels) else None
         return cls(len(block), found, texts, labels)
 
-    def __add__(self, later: Look) -> Look:
+    def __add__(self, later: TableSummary) -> TableSummary:
         columns = {name: column + later.columns[name] for name, column in self.columns.items()}
         texts = {
             name: self.texts[name] + later.texts[name] for name in self.texts.keys() & later.texts.keys()
         }
         both = [labels for labels in (self.labels, later.labels) if labels is not None]
         labels = np.unique(np.concatenate(both)) if both else None
-        return Look(self.n_rows + later.n_rows, columns, texts, labels)
+        return TableSummary(self.n_rows + later.n_rows, columns, texts, labels)
 
 
 def _written(name: str, values: Values) -> dict[str, Any]:
@@ -265,12 +267,12 @@ def _written(name: str, values: Values) -> dict[str, Any]:
     return {} if found is None else {name: found}
 
 
-def _look(rows: Rows, reads: str, categories: Collection[str]) -> tuple[Look, Encoding]:
+def _look(rows: Rows, reads: str, categories: Collection[str]) -> tuple[TableSummary, Encoding]:
     """One pass over all columns, two if some are text that holds numbers; and how columns are read then."""
 
-    def look(encoding: Encoding, texts: bool) -> Look:
+    def look(encoding: Encoding, texts: bool) -> TableSummary:
         return rows.map_reduce(
-            partial(Look.of, tuple(categories), texts),
+            partial(TableSummary.of, tuple(categories), texts),
             Run(),
             reads=reads,
             features=True,
@@ -299,8 +301,8 @@ def decimal_mark(rows: Rows, names: Sequence[str]) -> str | None:
         return None
     from sleek.tables.text import notation_of
 
-    look: Look = rows.map_reduce(
-        partial(Look.of, (), True),
+    look: TableSummary = rows.map_reduce(
+        partial(TableSummary.of, (), True),
         Run(),
         reads=None,
         features=True,
@@ -323,11 +325,11 @@ def _in_memory(rows: Rows, reads: str, encoding: Encoding) -> ColumnRows:
         cutting=Cutting(rows.look_rows),
         encoding=encoding,
     )
-    whole = next(iter(Pieces.each(blocks, sum(map(len, blocks))))).joined()
+    whole = next(iter(ChunkedBlock.each(blocks, sum(map(len, blocks))))).joined()
     return ColumnRows(whole.X, whole.y, whole.s, rows.flat_targets, whole.where, whole.own_numbers())
 
 
-def _learn_many(rows: Rows, reads: str, look: Look, encoding: Encoding) -> Learnt:
+def _learn_many(rows: Rows, reads: str, look: TableSummary, encoding: Encoding) -> LearntColumns:
     """What the columns of many rows become; where targets have a say in it, in one more pass."""
     columns, left_out = kinds_of(look.columns, rows.dates)
     by_fold: dict[str, FloatArray] = {}
@@ -345,7 +347,7 @@ def _learn_many(rows: Rows, reads: str, look: Look, encoding: Encoding) -> Learn
             choose(columns, left_out, column.name, found.of_column(column.name, look.n_rows), by_fold)
     notes = notes_of(columns, look.columns, learnt=True)
     doubts = [] if rows.dates is not None else doubts_of(columns, look.columns)
-    return Learnt(Inputs(tuple(columns.values())), left_out, notes, by_fold, doubts=doubts)
+    return LearntColumns(Inputs(tuple(columns.values())), left_out, notes, by_fold, doubts=doubts)
 
 
 @dataclass(frozen=True, eq=False)

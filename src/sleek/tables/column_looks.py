@@ -57,7 +57,7 @@ def look_at(columns: Columns, unusable: Mapping[str, str], target: str | None = 
     if target is not None:
         look = TargetLook.of(columns[target])
         look.check("The table", target, look.task)
-        chosen = Target(look.task, *target_values(columns[target], look.task))
+        chosen = KnownTargets(look.task, *target_values(columns[target], look.task))
         if look.task == CLASSIFICATION and not look.words:
             notes += note_classes(target, look.numbers)
     looks = []
@@ -73,7 +73,7 @@ def look_at(columns: Columns, unusable: Mapping[str, str], target: str | None = 
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class KnownTargets:
     """Labels or numbers `y` of the rows that have one."""
 
     task: str
@@ -81,7 +81,9 @@ class Target:
     y: AnyArray
 
 
-def _look(name: str, values: Values, summary: Summary, target: Target | None, is_target: bool) -> ColumnLook:
+def _look(
+    name: str, values: Values, summary: Summary, target: KnownTargets | None, is_target: bool
+) -> ColumnLook:
     words = as_words(values)
     counts = np.bincount(words.array[words.array >= 0], minlength=len(words.values))
     missing, different = int((words.array < 0).sum()), int((counts > 0).sum())
@@ -123,7 +125,7 @@ def _some(values: Values, words: Any, counts: IntArray, kind: str) -> str:
     return ", ".join(words.values[place] for place in common if counts[place])
 
 
-def _foretold(settled: AnyArray, column: Column, target: Target) -> float:
+def _foretold(settled: AnyArray, column: Column, target: KnownTargets) -> float:
     """The share of the target's variance that groups by the column foretell in rows left out."""
     if target.task == CLASSIFICATION:
         classes, codes = np.unique(target.y, return_inverse=True)

@@ -29,7 +29,7 @@ BINS = {"season": (12, YEAR), "weekday": (7, 7.0), "hour": (24, 24.0)}
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class LearntColumns:
     """What was learnt of a table's columns.
 
     Attributes
@@ -61,7 +61,7 @@ def learn_columns(
     T: FloatArray | None = None,
     s: FloatArray | None = None,
     dates: str | None = None,
-) -> Learnt:
+) -> LearntColumns:
     """Learn what columns in memory become, from rows with targets T (n, k) of weight s, or from them alone.
 
     `dates` is the order of dates as text that could be read in two: "dmy" or "mdy".
@@ -82,7 +82,7 @@ def learn_columns(
     folds = judges.folds if judges is not None and by_fold else None
     notes = notes_of(found, summaries, learnt=T is not None)
     doubts = [] if dates is not None else doubts_of(found, summaries)
-    return Learnt(Inputs(tuple(found.values())), left_out, notes, by_fold, folds, doubts)
+    return LearntColumns(Inputs(tuple(found.values())), left_out, notes, by_fold, folds, doubts)
 
 
 def kinds_of(

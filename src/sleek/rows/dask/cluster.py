@@ -16,7 +16,7 @@ from sleek.outputs.base import Outputs
 from sleek.rows.checked import changed
 from sleek.rows.cutting import Cutting
 from sleek.rows.dask.collections import PURPOSE, Load
-from sleek.rows.dask.parts import Loaded, Part, Reading, weights_of, words_of
+from sleek.rows.dask.parts import Loaded, PartitionRows, Reading, weights_of, words_of
 from sleek.rows.dask.passes import Border, Failure, Pass, active_client, cut, read
 from sleek.rows.encoding import Encoding
 from sleek.rows.raw import RawBlock, join_targets, join_words
@@ -89,7 +89,7 @@ class Partitions:
             passing.at_home(parts)
         return passing.total(parts, self._beyond[block_rows], borders, block_rows, task)
 
-    def rows_at(self, numbers: IntArray, function: Callable[[Part], Any], run: Run) -> list[Any]:
+    def rows_at(self, numbers: IntArray, function: Callable[[PartitionRows], Any], run: Run) -> list[Any]:
         """``function`` of the rows of these numbers, which are sorted, of each partition that has some."""
         delayed = need("dask", "dask", PURPOSE).delayed
         starts = np.cumsum([0, *self.counts.counted])
@@ -107,7 +107,7 @@ class Partitions:
         return found
 
 
-def take_from(part: Part | Failure, rows: IntArray, function: Callable[[Part], Any]) -> Any:
+def take_from(part: PartitionRows | Failure, rows: IntArray, function: Callable[[PartitionRows], Any]) -> Any:
     """A function of some rows of a partition."""
     if isinstance(part, Failure):
         return part
@@ -160,7 +160,7 @@ class DaskSource(Source):
         """The rows come home from where they are, not through the other workers."""
         ready = partial(encoded, self.coding, self.weighting)
 
-        def rows(part: Part) -> Block:
+        def rows(part: PartitionRows) -> Block:
             return ready(part.raw(0, len(part)))
 
         return Block.joined(self.partitions.rows_at(numbers, rows, self.run))
@@ -241,7 +241,7 @@ def in_memory(rows: DaskRows, reads: str, n_rows: int, run: Run) -> ArrayRows:
     from sleek.rows.arrays import ArrayRows
 
     found = partitions(rows, reads, True, None)
-    parts: list[Part] = found.rows_at(np.arange(n_rows), _itself, run)
+    parts: list[PartitionRows] = found.rows_at(np.arange(n_rows), _itself, run)
     if sum(len(part) for part in parts) != n_rows:
         raise changed(n_rows, sum(len(part) for part in parts))
     own = np.concatenate([part.first + part.places for part in parts])
@@ -252,7 +252,7 @@ def in_memory(rows: DaskRows, reads: str, n_rows: int, run: Run) -> ArrayRows:
     return ArrayRows(X, y, s, rows.feature_names, rows.flat_targets, where, own)
 
 
-def _itself(part: Part) -> Part:
+def _itself(part: PartitionRows) -> PartitionRows:
     return part
 
 
@@ -265,5 +265,5 @@ def own_numbers(rows: DaskRows, numbers: IntArray) -> IntArray:
     return np.concatenate(found)
 
 
-def _numbers(part: Part) -> IntArray:
+def _numbers(part: PartitionRows) -> IntArray:
     return part.first + part.places

@@ -13,7 +13,7 @@ from sleek.outputs.labels import Labels
 from sleek.rows.checked import ready, that_count
 from sleek.rows.cutting import Stretch
 from sleek.rows.encoding import Encoding
-from sleek.rows.raw import Pieces, RawBlock
+from sleek.rows.raw import ChunkedBlock, RawBlock
 from sleek.tables.crossfit import folds_of
 from sleek.tables.encoded import EncodedTable
 from sleek.tables.frames import column_names, columns_by_name
@@ -61,7 +61,7 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PartitionRows:
     """Rows of a partition that are of positive weight, checked.
 
     X is an array, or columns, settled or not, that become features block by block; y are `Labels`, or floats
@@ -91,11 +91,11 @@ class Part:
         y = self.y.codes if isinstance(self.y, Labels) else self.y
         return sum(array.nbytes for array in (*X, y, self.s, self.places) if array is not None)
 
-    def cut(self, lo: int, hi: int) -> Part:
+    def cut(self, lo: int, hi: int) -> PartitionRows:
         """Rows lo … hi-1, as a copy: the others can be forgotten."""
         return self.take(np.arange(lo, hi))
 
-    def take(self, rows: IntArray) -> Part:
+    def take(self, rows: IntArray) -> PartitionRows:
         """Some of the rows."""
         X = self.X
         if X is not None:
@@ -121,7 +121,7 @@ def words_of(number: int, first: int, places: IntArray) -> Any:
     return where
 
 
-def read_part(loaded: Loaded, reading: Reading, number: int, first: int, start: int) -> Part:
+def read_part(loaded: Loaded, reading: Reading, number: int, first: int, start: int) -> PartitionRows:
     """The rows of positive weight of a partition, checked; `start` is the number of the first of them."""
     n, encoding = loaded.n_rows(number), reading.encoding
     X: Any = None
@@ -141,7 +141,7 @@ def read_part(loaded: Loaded, reading: Reading, number: int, first: int, start: 
     X = block.X if encoding is None else settled.X
     if isinstance(X, EncodedTable) and encoding is not None and encoding.by_fold:
         X = replace(X, folds=folds_of(np.arange(start, start + len(places))))
-    return Part(number, first, X, block.y, block.s, places, encoding)
+    return PartitionRows(number, first, X, block.y, block.s, places, encoding)
 
 
 def columns_in(X: Any, names: Sequence[str] | None) -> Columns:
@@ -151,11 +151,11 @@ def columns_in(X: Any, names: Sequence[str] | None) -> Columns:
     return Columns(found, len(X))
 
 
-def joined(parts: Sequence[Part], start: int) -> RawBlock:
+def joined(parts: Sequence[PartitionRows], start: int) -> RawBlock:
     """A block that lies in several partitions."""
     starts = np.cumsum([start, *(len(part) for part in parts)]).tolist()
     blocks = [part.raw(0, len(part), own) for part, own in zip(parts, starts, strict=False)]
-    return Pieces(start, [Stretch(block, 0, len(block)) for block in blocks]).joined()
+    return ChunkedBlock(start, [Stretch(block, 0, len(block)) for block in blocks]).joined()
 
 
 # -- what pandas has, as arrays ----------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from sleek._runtime.sums import PartialSum, Sum
 from sleek._runtime.threads import single_threaded_blas
 from sleek._runtime.warn import warn
 from sleek.rows.dask.collections import PURPOSE
-from sleek.rows.dask.parts import Loaded, Part, Reading, joined, read_part
+from sleek.rows.dask.parts import Loaded, PartitionRows, Reading, joined, read_part
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Progress
 
@@ -93,7 +93,7 @@ def read(
     start: int,
     n_rows: int,
     *parts: Any,
-) -> Part | Failure:
+) -> PartitionRows | Failure:
     """The rows of a partition that count, checked; there must be as many as there were."""
     try:
         part = read_part(make(*parts), reading, number, first, start)
@@ -109,7 +109,11 @@ def read(
 
 
 def sum_blocks(
-    part: Part | Failure, border: Border, block_rows: int, task: bytes, *beyond: Part | Failure
+    part: PartitionRows | Failure,
+    border: Border,
+    block_rows: int,
+    task: bytes,
+    *beyond: PartitionRows | Failure,
 ) -> PartialSum[Any] | Failure:
     """The task's sum over the blocks that begin in a partition."""
     from pickle import loads
@@ -126,7 +130,9 @@ def sum_blocks(
         return Failure(error)
 
 
-def _blocks(part: Part, border: Border, block_rows: int, beyond: tuple[Part, ...]) -> Iterator[RawBlock]:
+def _blocks(
+    part: PartitionRows, border: Border, block_rows: int, beyond: tuple[PartitionRows, ...]
+) -> Iterator[RawBlock]:
     for block in range(border.first, border.first + border.n_blocks):
         start = block * block_rows
         lo = start - border.start
@@ -137,7 +143,7 @@ def _blocks(part: Part, border: Border, block_rows: int, beyond: tuple[Part, ...
             yield part.raw(lo, hi, start)
 
 
-def cut(part: Part | Failure, lo: int, hi: int) -> Part | Failure:
+def cut(part: PartitionRows | Failure, lo: int, hi: int) -> PartitionRows | Failure:
     """Some rows of a partition."""
     return part if isinstance(part, Failure) else part.cut(lo, hi)
 

@@ -18,7 +18,7 @@ from sleek._runtime.threads import read_ahead
 from sleek._runtime.types import IntArray
 from sleek.rows.encoding import Encoding, Strangers
 from sleek.rows.files.layout import FileLayout, inspect, list_files
-from sleek.rows.files.roles import Part, check_targets, names_of, one_format, same_kind
+from sleek.rows.files.roles import RowShare, check_targets, names_of, one_format, same_kind
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run
 from sleek.tables.columns import NumberColumn
@@ -98,7 +98,7 @@ class Files(Rows):
     drop_missing_targets: bool = False
     decimal: str | None = None
     dates: str | None = None
-    part: Part | None = field(default=None, repr=False)  # those of the rows that `split` chose
+    part: RowShare | None = field(default=None, repr=False)  # those of the rows that `split` chose
     known: dict[Any, Any] = field(
         default_factory=dict, repr=False
     )  # what passes have found, shared by copies
@@ -341,8 +341,8 @@ class Files(Rows):
             raise ValueError(f"`test_share` must be between 0 and 1, got {test_share!r}.")
         if self.part is not None:
             raise ValueError("These are some of the rows already: split all of them once.")
-        limit = Part.limit(random_state, test_share, self.count())
-        parts = (Part(random_state, limit, 1.0), Part(random_state, 0.0, limit))
+        limit = RowShare.limit(random_state, test_share, self.count())
+        parts = (RowShare(random_state, limit, 1.0), RowShare(random_state, 0.0, limit))
         train, test = (replace(self, part=part) for part in parts)
         return train, test
 

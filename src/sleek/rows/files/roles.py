@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Part:
+class RowShare:
     """Some of the rows, drawn by their numbers: those whose lot, between 0 and 1, is in low … high.
 
     >>> numbers = np.arange(1000)
-    >>> drawn = Part(0, 0.0, 0.1).mask(numbers)
-    >>> int(drawn.sum()), bool((drawn ^ Part(0, 0.1, 1.0).mask(numbers)).all())
+    >>> drawn = RowShare(0, 0.0, 0.1).mask(numbers)
+    >>> int(drawn.sum()), bool((drawn ^ RowShare(0, 0.1, 1.0).mask(numbers)).all())
     (97, True)
     """
 
@@ -41,7 +41,7 @@ class Part:
         """The lot below which there are as many of all rows as a share says, to the row.
 
         >>> n = 1000
-        >>> int(Part(3, 0.0, Part.limit(3, 0.25, n)).mask(np.arange(n)).sum())
+        >>> int(RowShare(3, 0.0, RowShare.limit(3, 0.25, n)).mask(np.arange(n)).sum())
         250
         """
         wanted, spare = round(share * n_rows), 10 * np.sqrt(share * (1 - share) / max(1, n_rows)) + 1 / n_rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sleek.rows.files.files import Files
-from sleek.rows.files.roles import Part
+from sleek.rows.files.roles import RowShare
 from sleek.rows.raw import RawBlock
 from sleek.tables.errors import TableError
 from sleek.tables.values import Columns
@@ -55,7 +55,7 @@ def sample_files(files: Files, most: int) -> SampledTable:
 def _drawn(chunk: RawBlock, share: float) -> RawBlock:
     if share == 1.0:
         return chunk
-    return chunk.take(np.flatnonzero(Part(0, 0.0, share).mask(chunk.own_numbers())))
+    return chunk.take(np.flatnonzero(RowShare(0, 0.0, share).mask(chunk.own_numbers())))
 
 
 def _unusable(files: Files) -> dict[str, str]:

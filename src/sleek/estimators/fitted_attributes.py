@@ -12,7 +12,7 @@ from sleek.model.outcome import importances
 from sleek.tables.frames import place_names
 
 
-class Learnt:
+class FittedAttributes:
     """Attributes that are read off the model."""
 
     model_: KernelModel
