@@ -1,4 +1,4 @@
-"""Counts in words: one unit, two units."""
+"""Words of messages: counts that agree with their nouns, and names of the user's on one line."""
 
 from __future__ import annotations
 
@@ -19,3 +19,12 @@ def are(number: int, one: str = "is", many: str = "are") -> str:
     ('is', 'are', 'has')
     """
     return one if number == 1 else many
+
+
+def plain(text: str) -> str:
+    """A name or value of the user's on one line: control characters are not let through to a terminal.
+
+    >>> plain("größe"), plain("two\\nlines")
+    ('größe', 'two\\\\nlines')
+    """
+    return text if text.isprintable() else repr(text)[1:-1]

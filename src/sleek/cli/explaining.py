@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from sleek._runtime.counting import plain
 from sleek._runtime.types import FloatArray
 from sleek.cli.exits import InputError, blaming
 from sleek.cli.options import fields
@@ -17,7 +18,7 @@ from sleek.cli.process import own_process
 from sleek.model.explanation import Explanation
 from sleek.model.kernel_model import KernelModel
 from sleek.report.shown import inputs_of
-from sleek.report.words import percent, plain, short, with_sign
+from sleek.report.words import percent, short, with_sign
 from sleek.tables.columns import DateColumn, NumberColumn
 from sleek.tables.errors import suggestion
 

@@ -7,11 +7,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from sleek._runtime.counting import how_many
+from sleek._runtime.counting import how_many, plain
 from sleek.bases import known_bases
 from sleek.cli.options import STANDARD
 from sleek.report.expected import in_words
-from sleek.report.words import percent, plain, short
+from sleek.report.words import percent, short
 from sleek.tables.columns import DateColumn, NumberColumn, WordColumn
 from sleek.tables.inputs import Inputs
 from sleek.tables.target import REGRESSION

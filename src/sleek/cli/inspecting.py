@@ -51,8 +51,9 @@ def inspect(
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    from sleek._runtime.counting import plain
     from sleek.cli.output import print_json, say_notes, screen
-    from sleek.report.words import percent, plain
+    from sleek.report.words import percent
 
     if as_json:
         columns = [look.to_json() for look in looks.columns]

@@ -29,7 +29,7 @@ def screen(stderr: bool = False) -> Console:
 
 def say_notes(notes: Sequence[str]) -> None:
     """What a user should know besides the result, on standard error."""
-    from sleek.report.words import plain
+    from sleek._runtime.counting import plain
 
     for note in notes:
         print(f"note: {plain(in_options(note))}", file=sys.stderr)

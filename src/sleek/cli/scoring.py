@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from sleek._runtime.counting import how_many
-from sleek.report.words import percent, plain, short
+from sleek._runtime.counting import how_many, plain
+from sleek.report.words import percent, short
 
 MOST_SHOWN = 12  # classes of a confusion table on the screen
 NEVER_SEEN = "(never seen)"

@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from sleek._runtime.counting import how_many
+from sleek._runtime.counting import how_many, plain
 from sleek._runtime.locks import lock
 from sleek.cli.data import (
     all_cores,
@@ -39,7 +39,7 @@ from sleek.model.living import (
 from sleek.model.memory import Memory
 from sleek.model.merging import merge_models
 from sleek.model.saving import MAX_BYTES, dumps
-from sleek.report.words import percent, plain, short
+from sleek.report.words import percent, short
 from sleek.rows.rows import Run
 
 # How an error is written, by what it measures: the words before it, its number, the words after it.

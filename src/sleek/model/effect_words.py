@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sleek._runtime.counting import plain
 from sleek._runtime.types import FloatArray
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def heading_of(effects: Effects, output: int) -> str:
     name, target = model.outputs.names[output], model.metadata.get("target")
     if isinstance(target, str) and len(effects.mean) == 1 and model.outputs.reads == "numbers":
         name = target
-    return f"{_plain(name)}: {number_in_words(effects.mean[output])} on average, and"
+    return f"{plain(name)}: {number_in_words(effects.mean[output])} on average, and"
 
 
 def lines_of(effects: Effects, output: int) -> list[tuple[str, str, str]]:
@@ -50,8 +51,8 @@ def lines_of(effects: Effects, output: int) -> list[tuple[str, str, str]]:
             said = pair_in_words(effects.pairs[name], output)
         else:
             said = curve_in_words(effects.curves[name], output)
-        plain = _plain(" × ".join(name) if isinstance(name, tuple) else name)
-        found.append((f"{100 * shares[name]:.0f} %", plain, said))
+        title = plain(" × ".join(name) if isinstance(name, tuple) else name)
+        found.append((f"{100 * shares[name]:.0f} %", title, said))
     return found
 
 
@@ -103,7 +104,7 @@ def pair_in_words(pair: Pair, output: int = 0) -> str:
     for word, place in (("most", np.argmax(common)), ("least", np.argmin(common))):
         a, b = np.unravel_index(place, y.shape)
         places = zip(pair.columns, (pair.values[0][a], pair.values[1][b]), strict=True)
-        where = " and ".join(_plain(f"{name} {value_in_words(value)}") for name, value in places)
+        where = " and ".join(plain(f"{name} {value_in_words(value)}") for name, value in places)
         said.append(f"{word} {signed_in_words(y[a, b])} at {where}")
     return "; ".join(said)
 
@@ -113,9 +114,7 @@ def _levels(values: Sequence[Any], y: FloatArray) -> str:
     kept = np.argsort(-np.abs(y), kind="stable")[:MOST_LEVELS]
     order = kept[np.argsort(-y[kept], kind="stable")]
     more = [f"{len(y) - MOST_LEVELS} more between"] if len(y) > MOST_LEVELS else []
-    return ", ".join(
-        [*(f"{_plain(value_in_words(values[i]))} {signed_in_words(y[i])}" for i in order), *more]
-    )
+    return ", ".join([*(f"{plain(value_in_words(values[i]))} {signed_in_words(y[i])}" for i in order), *more])
 
 
 def _line(values: Sequence[Any], y: FloatArray) -> str:
@@ -179,8 +178,3 @@ def number_in_words(value: float) -> str:
 def signed_in_words(value: float) -> str:
     """The same, with a plus."""
     return f"{'+' if value >= 0 else ''}{number_in_words(value)}"
-
-
-def _plain(text: str) -> str:
-    """On one line: control characters of a name are not let through to a terminal."""
-    return text if text.isprintable() else repr(text)[1:-1]

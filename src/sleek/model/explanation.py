@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sleek._runtime.counting import how_many
+from sleek._runtime.counting import how_many, plain
 from sleek._runtime.types import FloatArray
 from sleek.bases.linear import FAR
 from sleek.model.effect_words import signed_in_words
@@ -271,7 +271,7 @@ def _say(number: Any) -> str:
 
 def _as_text(table: Table) -> str:
     title, head, body = table
-    lines = [[_plain(cell) for cell in line] for line in [head, *body]]
+    lines = [[plain(cell) for cell in line] for line in [head, *body]]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     text = [
         "  ".join(
@@ -279,22 +279,17 @@ def _as_text(table: Table) -> str:
         )
         for line in lines
     ]
-    return "\n".join([_plain(title), *(line.rstrip() for line in text)])
+    return "\n".join([plain(title), *(line.rstrip() for line in text)])
 
 
 def _as_html(table: Table) -> str:
     title, head, body = table
-    heads = "".join(f"<th>{escape(_plain(cell))}</th>" for cell in head)
+    heads = "".join(f"<th>{escape(plain(cell))}</th>" for cell in head)
     rows = [
-        f"<tr><th>{escape(_plain(line[0]))}</th>"
+        f"<tr><th>{escape(plain(line[0]))}</th>"
         + "".join(f"<td>{escape(cell)}</td>" for cell in line[1:])
         + "</tr>"
         for line in body
     ]
-    caption = f"<caption>{escape(_plain(title))}</caption>"
+    caption = f"<caption>{escape(plain(title))}</caption>"
     return f"<table>{caption}<tr>{heads}</tr>{''.join(rows)}</table>"
-
-
-def _plain(text: str) -> str:
-    """On one line: control characters of a name are not let through to a terminal."""
-    return text if text.isprintable() else repr(text)[1:-1]

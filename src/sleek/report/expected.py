@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sleek._runtime.counting import plain
 from sleek.kernels.column_statistics import ColumnMoments
 from sleek.model.facts import Facts
 from sleek.outputs.base import Outputs
@@ -17,7 +18,7 @@ from sleek.outputs.class_survey import ClassSurvey
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.labels import read_labels
 from sleek.outputs.numbers import NumberOutputs
-from sleek.report.words import plain, rough, short
+from sleek.report.words import rough, short
 
 
 @singledispatch

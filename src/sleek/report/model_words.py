@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from html import escape
 from textwrap import wrap
 
-from sleek._runtime.counting import how_many
+from sleek._runtime.counting import how_many, plain
 from sleek.model.effect_words import heading_of, left_out
 from sleek.model.effect_words import lines_of as lines_of_effects
 from sleek.model.effects import Effects
@@ -19,7 +19,7 @@ from sleek.outputs.base import Outputs
 from sleek.report.expected import expected_error, in_words
 from sleek.report.shown import inputs_of
 from sleek.report.unit_rules import Lines, lines_of
-from sleek.report.words import plain, rough, short
+from sleek.report.words import rough, short
 
 WIDTH = 100
 MOST_DIGITS = 6  # of numbers that are printed as they are; those of a model that has longer ones are rounded

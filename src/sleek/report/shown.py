@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sleek._runtime.counting import plain
 from sleek._runtime.types import FloatArray
 from sleek.model.kernel_model import KernelModel
-from sleek.report.words import plain, short
+from sleek.report.words import short
 from sleek.tables.columns import CategoryColumn, Column, DateColumn, LevelColumn, NumberColumn
 from sleek.tables.inputs import Inputs
 

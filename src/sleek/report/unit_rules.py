@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from sleek._runtime.counting import plain
 from sleek._runtime.types import FloatArray
 from sleek.bases.base import Basis
 from sleek.bases.box import Box, sides
@@ -32,7 +33,6 @@ from sleek.bases.formula import exp, expression, names
 from sleek.bases.linear import Linear
 from sleek.model.kernel_model import KernelModel
 from sleek.report.shown import Shown, inputs_of, show_column
-from sleek.report.words import plain
 
 MOST_DIGITS = 15  # of a number that is exact: the last one or two of sixteen are rounding
 ROUGH_DIGITS = 3

@@ -1,15 +1,6 @@
-"""Names and numbers as text for people: shortened, escaped for the terminal, with signs."""
+"""Numbers as text for people: few digits, signs, per cent."""
 
 from __future__ import annotations
-
-
-def plain(text: str) -> str:
-    """A name or value of the user's on one line: control characters are not let through to a terminal.
-
-    >>> plain("größe"), plain("two\\nlines")
-    ('größe', 'two\\\\nlines')
-    """
-    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def short(number: float) -> str:

@@ -1,4 +1,4 @@
-"""Pseudo-random keys of row numbers: by them rows are drawn and held out."""
+"""Pseudo-random numbers that belong to row numbers, for drawing samples and holding out rows."""
 
 from __future__ import annotations
 
@@ -18,3 +18,9 @@ def keys_of(numbers: IntArray, seed: int) -> AnyArray:
 def uniform(keys: AnyArray) -> FloatArray:
     """Keys as numbers in [0, 1)."""
     return (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def lots_of(numbers: IntArray, seed: int) -> FloatArray:
+    """Random numbers in [0, 1) for rows of these numbers, independent of their keys and of other seeds."""
+    bits = mix(mix(numbers.astype(np.uint64) + GOLDEN) + np.uint64(seed % 2**32) + GOLDEN)
+    return np.asarray(bits / 2.0**64)

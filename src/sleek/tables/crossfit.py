@@ -135,11 +135,6 @@ class LevelSums:
         return 2.0 * float(np.sqrt(2.0 * used) / self.n_rows)
 
 
-def hashed(numbers: IntArray, seed: int) -> AnyArray:
-    """A random number below 2⁶⁴ for each row of these numbers."""
-    return mix(mix(numbers.astype(np.uint64) + GOLDEN) + np.uint64(seed % 2**32) + GOLDEN)
-
-
 def folds_of(numbers: IntArray) -> IntArray:
     """The folds of rows of these numbers."""
     return (mix(numbers.astype(np.uint64) + GOLDEN) % np.uint64(rules.FOLDS)).astype(np.int64)

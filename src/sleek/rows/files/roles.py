@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek._runtime.types import AnyArray, IntArray
 from sleek.rows.files.layout import FileLayout
-from sleek.rows.keys import CHUNK
-from sleek.tables.crossfit import hashed
+from sleek.rows.keys import CHUNK, lots_of
 
 if TYPE_CHECKING:
     from sleek.rows.files.files import Files
@@ -33,7 +32,7 @@ class RowShare:
 
     def mask(self, numbers: IntArray) -> AnyArray:
         """Which rows of these numbers are among them."""
-        lots = _lots(numbers, self.seed)
+        lots = lots_of(numbers, self.seed)
         return np.asarray((lots >= self.low) & (lots < self.high))
 
     @staticmethod
@@ -47,16 +46,12 @@ class RowShare:
         wanted, spare = round(share * n_rows), 10 * np.sqrt(share * (1 - share) / max(1, n_rows)) + 1 / n_rows
         below, near = 0, [np.empty(0)]
         for start in range(0, n_rows, CHUNK):
-            lots = _lots(np.arange(start, min(start + CHUNK, n_rows)), seed)
+            lots = lots_of(np.arange(start, min(start + CHUNK, n_rows)), seed)
             below += int((lots < share - spare).sum())
             near.append(lots[np.abs(lots - share) <= spare])
         close = np.sort(np.concatenate(near))
         place = wanted - below
         return float(close[place]) if 0 <= place < len(close) else share
-
-
-def _lots(numbers: IntArray, seed: int) -> FloatArray:
-    return np.asarray(hashed(numbers, seed) / 2.0**64)
 
 
 def check_targets(files: Files, reads: str | None) -> None:
