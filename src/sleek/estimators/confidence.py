@@ -11,12 +11,12 @@ from sleek._runtime.checks import check_n_jobs
 from sleek._runtime.threads import Workers
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.calibration.number_calibration import Spread
-from sleek.calibration.observations import as_observations
 from sleek.model.kernel_model import KernelModel
 from sleek.rows.cutting import PREDICTED
 from sleek.rows.opening import rows_with_targets
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run
+from sleek.rows.weights import as_observations
 
 
 class _Conformal:

@@ -25,7 +25,6 @@ from sleek._runtime.machine import machine_memory
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.calibration.class_calibration import ClassCalibration
 from sleek.calibration.number_calibration import NumberCalibration
-from sleek.calibration.observations import as_observations
 from sleek.closed_form.dense_system import solve_dense
 from sleek.estimators.conventions import VersionedEstimator, all_or_nothing, check_names, feature_names_of
 from sleek.estimators.dense_uncertain import DenseIntervals, DenseProbabilities
@@ -33,7 +32,7 @@ from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.labels import Labels, check_one_label
 from sleek.rows.checked import check_finite
 from sleek.rows.predicting import Expected, rows_to_predict
-from sleek.rows.weights import WeightSurvey
+from sleek.rows.weights import WeightSurvey, as_observations
 
 KERNELS = ("laplacian", "linear", "poly", "rbf")
 PREDICT_ROWS = 1024  # rows of the kernel matrix held at a time when predicting

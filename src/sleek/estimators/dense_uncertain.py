@@ -10,7 +10,7 @@ from sklearn.utils import gen_batches
 
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.calibration import ClassCalibration, NumberCalibration, Spread
-from sleek.model.conformal import conformalize
+from sleek.model.uncertain import conformalize
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.numbers import NumberOutputs
 

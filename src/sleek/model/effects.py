@@ -213,7 +213,7 @@ class Effects:
         n_jobs : int, default=1
             Threads.
         """
-        from sleek.model.single_rows import features_of_rows
+        from sleek.model.rows_to_predict import features_of_rows
 
         keep_freed_memory()
         model = self.model

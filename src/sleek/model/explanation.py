@@ -16,7 +16,7 @@ from sleek.model.effect_words import signed_in_words
 from sleek.model.effects import Contributions, Effects
 from sleek.model.kernel_model import KernelModel
 from sleek.model.reasons import Reason, reasons, value_of_column
-from sleek.model.single_rows import features_of_rows
+from sleek.model.rows_to_predict import features_of_rows
 from sleek.tables.columns import CategoryColumn
 
 SHOWN_ROWS = 5  # printed in full

@@ -17,8 +17,7 @@ from sleek.bases.far import far_features
 from sleek.bases.units import Units
 from sleek.kernels import LARGE_BLOCK
 from sleek.model import living
-from sleek.model.rows_to_predict import rows_of
-from sleek.model.single_rows import features_of_rows
+from sleek.model.rows_to_predict import features_of_rows, rows_of
 from sleek.model.uncertain import Uncertainty
 from sleek.outputs.base import Outputs
 from sleek.rows.scaling import Scaling

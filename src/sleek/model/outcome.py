@@ -14,7 +14,6 @@ from sleek.calibration.class_calibration import ClassCalibration
 from sleek.calibration.leverage import Leverage
 from sleek.calibration.noise import gains
 from sleek.calibration.number_calibration import NumberCalibration
-from sleek.calibration.observations import as_observations
 from sleek.closed_form.moments import has_sums
 from sleek.closed_form.running_sums import RunningSums
 from sleek.fit.judge import mean_and_error
@@ -26,6 +25,7 @@ from sleek.model.kernel_model import KernelModel
 from sleek.model.memory import Memory
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.numbers import NumberOutputs
+from sleek.rows.weights import as_observations
 from sleek.tables.columns import WordColumn
 from sleek.tables.inputs import Inputs
 

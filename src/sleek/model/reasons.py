@@ -11,7 +11,7 @@ import numpy as np
 from sleek._runtime.types import FloatArray
 from sleek.model.effect_parts import MISSING, ColumnOfModel
 from sleek.model.effect_words import number_in_words, signed_in_words, value_in_words
-from sleek.model.single_rows import features_of_rows
+from sleek.model.rows_to_predict import features_of_rows
 from sleek.tables.columns import DateColumn, NumberColumn, WordColumn
 
 if TYPE_CHECKING:
