@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import re
 import warnings
 
@@ -12,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sleek
-from sleek import DaskRows, Files, LowRankLSSVR
+from sleek import DaskRows, Files, LowRankLSSVC, LowRankLSSVR
 from sleek.cli.commands import app
 
 SETTINGS = {"n_units": 4, "basis": "gaussian_rbf", "random_state": 0}
@@ -135,3 +136,108 @@ def test_refusals(made, tmp_path):
             use()
     said = " ".join(run("predict", tmp_path / "m.json", tmp_path / "bad.csv", code=2).stderr.split())
     assert re.search(sentence + r"line 43 of \S*bad\.csv\.", said)
+
+
+@pytest.fixture(scope="module")
+def model(made):
+    """An estimator that was fitted to the first table, and a file of its model that can be updated."""
+    folder, old, _ = made
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = LowRankLSSVR(**SETTINGS).fit(old.drop(columns="rent"), old.rent)
+    fitted.model_.save(folder / "fitted.json", metadata={"target": "rent"}, moments=True)
+    return fitted
+
+
+@pytest.mark.filterwarnings("ignore:Column 'town'")
+def test_scores(made, model):
+    """`score` of a frame, files and a Dask frame, and what `sleek evaluate` prints of one file or two."""
+    folder, _, new = made
+    ways = {
+        "frame": (new.drop(columns="rent"), new.rent),
+        "dictionary": ({name: new[name] for name in new if name != "rent"}, new.rent),
+        "file": (Files(folder / "new.csv", target="rent"),),
+        "folder": (Files(folder / "parts", target="rent"),),
+        "dask": (DaskRows(dd.from_pandas(new, npartitions=3), target="rent"),),
+    }
+    found = {name: model.score(*way) for name, way in ways.items()}
+    np.testing.assert_allclose(list(found.values()), found["frame"], rtol=1e-13)
+    one, two = (
+        json.loads(run("evaluate", folder / "fitted.json", folder / name, "--json").stdout)
+        for name in ("new.csv", "parts")
+    )
+    assert one["r2"] == found["file"] == found["folder"] == found["dask"]
+    errors = model.predict(new.drop(columns="rent")) - new.rent
+    np.testing.assert_allclose(one["rmse"], np.sqrt(np.mean(errors**2)), rtol=1e-12)
+    inside = model.predict_interval(new.drop(columns="rent"), 0.9)
+    coverage = np.mean((inside[:, 0] <= new.rent) & (new.rent <= inside[:, 1]))
+    assert {level["level"]: level["coverage"] for level in one["intervals"]}[0.9] == pytest.approx(coverage)
+    assert {key: value for key, value in one.items() if key != "data"} == {
+        key: value for key, value in two.items() if key != "data"
+    }
+
+
+@pytest.mark.filterwarnings("ignore:Column 'town'")
+@pytest.mark.parametrize("number", [0, 3, 200])
+def test_explanations(made, model, number):
+    """A row of a frame, a dictionary of its values, and the row of a file: the same sum, to the bit."""
+    folder, _, new = made
+    rows = new.drop(columns="rent")
+    expected = model.explain(rows[number : number + 1])
+    values = {name: rows[name].iloc[number] for name in rows}
+    done = run("explain", folder / "fitted.json", f"{folder / 'new.csv'}:{number + 1}", "--json")
+    command = json.loads(done.stdout)
+    for other in (model.explain(values), model.model_.explain(rows[number : number + 1])):
+        np.testing.assert_array_equal(other.rows, expected.rows)
+        np.testing.assert_array_equal(other.contributions, expected.contributions)
+        assert str(other) == str(expected)
+    assert command["prediction"] == expected.predictions[0] == model.predict(rows[number : number + 1])[0]
+    assert list(command["features"].values()) == expected.rows[0].tolist()
+    assert command["contributions"] == expected.contributions[0].tolist()
+    assert [reason["effect"] for reason in command["reasons"]] == [
+        reason.effect for reason in expected.reasons[0]
+    ]
+    assert command["familiar"]["in_words"] == str(model.familiar(rows[number : number + 1])[0])
+
+
+@pytest.mark.filterwarnings("ignore:Column 'town'")
+def test_updates(made, model, tmp_path):
+    """Rows that come later by a frame, files, a folder and `sleek update`: the same weights, to the bit."""
+    folder, _, new = made
+    expected = model.model_.partial_fit(new.drop(columns="rent"), new.rent)
+    ways = {"new.csv": folder / "new.csv", "parts": folder / "parts"}
+    for name, place in ways.items():
+        by_files = clone_of(model).partial_fit(Files(place, target="rent"))
+        output = tmp_path / f"{name}.json"
+        run("update", folder / "fitted.json", place, "-o", output, "--json")
+        for other in (by_files.model_, sleek.load(output)):
+            np.testing.assert_array_equal(other.theta, expected.theta)
+            np.testing.assert_array_equal(other.b, expected.b)
+            assert other.memory.n_rows == expected.memory.n_rows
+
+
+def clone_of(estimator):
+    return pickle.loads(pickle.dumps(estimator))
+
+
+def test_probabilities(made, tmp_path):
+    """Of three classes: a frame, files, a Dask frame, `predict_to` and `sleek predict --proba`."""
+    _, old, new = made
+    new = new[~new.town.isin(["Genf"])]
+    new.to_csv(tmp_path / "new.csv", index=False)
+    features, labels = ["area", "since", "rent"], old.town.fillna("Chur")
+    model = LowRankLSSVC(**SETTINGS).fit(old[features], labels)
+    model.model_.save(tmp_path / "m.json")
+    expected = model.predict_proba(new[features])
+    np.testing.assert_array_equal(model.model_.predict_proba(new), expected)
+    files = Files(tmp_path / "new.csv", columns=features)
+    np.testing.assert_array_equal(model.predict_proba(files), expected)
+    frame = dd.from_pandas(new[features], npartitions=2)
+    np.testing.assert_array_equal(model.predict_proba(frame).compute(scheduler="synchronous"), expected)
+    model.predict_to(files, tmp_path / "p.csv", ["id"], proba=True)
+    done = run("predict", tmp_path / "m.json", tmp_path / "new.csv", "--keep", "id", "--proba")
+    assert done.stdout == (tmp_path / "p.csv").read_text()
+    table = pd.read_csv(tmp_path / "p.csv", float_precision="round_trip")
+    columns = [f"prediction_probability_{label}" for label in model.classes_]
+    np.testing.assert_array_equal(table[columns], expected)
+    np.testing.assert_array_equal(table.prediction, model.predict(new[features]))
