@@ -1,4 +1,4 @@
-"""Plain values of model files and their checks: what is in a file may have been written by anybody."""
+"""Checks of the plain values in model files, which are not trusted: text, numbers, arrays, labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory of the machine: how much there is, and how freed memory is kept for the next step."""
+"""The memory of the machine: how much there is, and a setting that keeps freed memory for reuse."""
 
 from __future__ import annotations
 

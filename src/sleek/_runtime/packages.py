@@ -1,4 +1,4 @@
-"""Packages that sleek can do without: one sentence for all that are missing."""
+"""Optional packages: imported when needed, with one error message if they are missing."""
 
 from __future__ import annotations
 

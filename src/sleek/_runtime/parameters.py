@@ -1,4 +1,4 @@
-"""Objects that are their settings, as scikit-learn has them, without its import.
+"""`get_params` and `set_params` as in scikit-learn, without importing it.
 
 scikit-learn asks objects for `get_params` and `set_params`, whatever their class: `clone`, nested parameters
 and grid searches work. Its `BaseEstimator` would do the same, but importing it takes a second, for which a

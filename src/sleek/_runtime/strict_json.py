@@ -1,4 +1,4 @@
-"""JSON without its loopholes, for files that anybody may have written."""
+"""A strict JSON parser for files that are not trusted: no NaN, no doubled keys, bounded depth."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ AnyArray = NDArray[Any]
 
 
 def freeze(array: Any) -> FloatArray:
-    """A read-only float64 array; one that somebody else could write to, or through, is copied.
+    """A read-only float64 array; one that other code could write to is copied.
 
     >>> mine = np.zeros(2)
     >>> theirs = freeze(mine)

@@ -1,4 +1,4 @@
-"""What a basis is: learnable functions φ_j(x; λ_j), their gradients, and how they scale.
+"""`Basis`, the interface of learnable functions φ_j(x; λ_j): values, gradients, scaling.
 
 A new basis is one file in this room: a final subclass of `Basis` with a `name`. It is then known by that
 name to every estimator (``basis="name"``) and, in the tests, to the contract suite of `sleek.testing`.

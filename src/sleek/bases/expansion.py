@@ -1,4 +1,4 @@
-"""Parts side by side: a model is a sum of parts, y = Σ_p Φ_p θ_p + b, each a basis with its units.
+"""The basis expansion of a model: a sum of parts, y = Σ_p Φ_p θ_p + b, each a basis with its units.
 
 Everything above this room speaks of an `Expansion`, never of one basis: boxes and bumps can stand in one
 model, and be trained, pruned, counted and exported together. Units are numbered through all parts.

@@ -1,4 +1,4 @@
-"""Units at rows so far away that squares overflow: a model's outputs are finite for every finite row."""
+"""Values of units at rows so far away that squares overflow, so that every finite row has finite outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of a model as plain values of JSON, and read back with every value checked."""
+"""JSON of the parts of a model: written, and read back with every value checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of units: what a basis declares of them, and the coordinates that training moves."""
+"""Parameters of units: their declaration by a basis, their arrays, and the coordinates that are optimised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sleek demo`: a whole fit in a few seconds, with a picture in the terminal."""
+"""`sleek demo`: fits a small problem in a few seconds and draws the classes in the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends a command early: bad input with its one sentence, an interrupt, a closed pipe, a full disk."""
+"""Exit codes and messages of commands that fail: bad input, an interrupt, a closed pipe, a full disk."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _end(error: BaseException) -> int | None:
 
 
 def in_options(sentence: str) -> str:
-    """A sentence about settings in the words of somebody who has options.
+    """A message about parameters with the names of options in their place.
 
     >>> in_options("Name the decimal mark (`decimal`).")
     'Name the decimal mark (--decimal).'

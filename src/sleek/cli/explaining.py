@@ -1,4 +1,4 @@
-"""`sleek explain`: why the model says what it says for a row."""
+"""`sleek explain`: the explanation of one prediction, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def _plain_value(value: Any) -> Any:
 
 
 def _units_table(explanation: Explanation) -> RichTable:
-    """The units that play a part, the heaviest first."""
+    """The units that contribute, the largest first."""
     best = np.argsort(-explanation.outputs[0], kind="stable")[:2]
     parts = explanation.contributions[0][:, best]  # (m, 1 or 2)
     order = np.argsort(-np.abs(parts).max(axis=1), kind="stable")

@@ -17,7 +17,7 @@ def inspect(
     data: opt.DataFile,
     target: Annotated[
         str | None,
-        typer.Option("--target", "-t", help="The column to predict: what foretells it, and leaks."),
+        typer.Option("--target", "-t", help="The column to predict: which columns explain it, and leaks."),
     ] = None,
     missing: opt.Missing = None,
     decimal: opt.Decimal = None,
@@ -26,7 +26,7 @@ def inspect(
     """Look at a table before fitting: columns, kinds, gaps, levels, ids, leaks.
 
     Of files that are large, or many, at most 100,000 rows drawn at random are looked at.
-    With a target, "alone" is the share of its variance that a column foretells by itself in rows left out.
+    With a target, "alone" is the share of its variance that a column explains by itself in held-out folds.
 
     [bold]Examples[/bold]
     sleek inspect houses.csv

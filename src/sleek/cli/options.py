@@ -1,4 +1,4 @@
-"""What options and arguments may be, and how their texts are taken apart."""
+"""Types of options and arguments, and parsing of lists in them."""
 
 from __future__ import annotations
 

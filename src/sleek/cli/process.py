@@ -1,4 +1,4 @@
-"""What a command may do to its process, if the process is its own."""
+"""Changes to the process that only a command that owns it may make: pandas is not imported."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ def _metadata(choices: Choices) -> dict[str, Any]:
 
 
 def _notes_of(heard: Sequence[warnings.WarningMessage], n_iter: int) -> list[str]:
-    """Warnings in the words of somebody who has options, not settings."""
+    """Warnings with the names of options in place of parameters."""
     notes = []
     for warning in heard:
         text = str(warning.message)

@@ -1,4 +1,4 @@
-"""Whole-model leave-one-out: what the errors would be on rows that took no part in the fit.
+"""Leave-one-out residuals of a trained model, in closed form, units included.
 
 For fixed units the leave-one-out residual of row n is r_n/(1 - h_n) with the leverage h_n of ridge
 regression. That is blind to what the units have learnt, and picks overfitted models. Here *all* learnt

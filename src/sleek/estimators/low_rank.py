@@ -84,7 +84,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     calibrator : object with `fit` and `predict_proba`, or None, default=None
         What makes probabilities of decision values, any classifier of scikit-learn for example; None is
         sleek's own, an increasing function that never contradicts the decision values. It is fitted to
-        scores of rows that took no part, (n, 1) or (n, n_classes), and `predict` follows its probabilities.
+        scores of held-out rows, (n, 1) or (n, n_classes), and `predict` follows its probabilities.
     n_jobs : int, default=None
         Threads over blocks of rows; None means 1, -1 all cores. The result does not depend on it.
     random_state : int, RandomState or None, default=None

@@ -1,4 +1,4 @@
-"""Parameters of an estimator, checked: what the user has fixed, and what is left to be chosen."""
+"""Parameters of an estimator: checked for a fit, and recorded in the model file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the values of one column were distributed in training, in a few points: no row can be read off it."""
+"""Binned distribution of one column in the training data, which reveals no single row."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The effects of a model's units, by what kind of function they are: the formulas behind `Effects`.
 
 Every kind says what its units add to the mean, to the curve of a column and to the surface of a pair of
-columns. Units that do not look at a column take no part in its curve, and take no time.
+columns. Units that do not depend on a column are left out of its curve, and cost no time.
 
 **Products** (Gaussian, robust, box units), φ_j(x) = Π_c g_jc(x_c). With E_jc = mean g_jc and P_j = Π_c E_jc
 

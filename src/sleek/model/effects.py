@@ -1,4 +1,4 @@
-"""What a model says, column by column: its functional ANOVA decomposition.
+"""Effects of columns and of pairs of columns: the functional ANOVA decomposition of a model.
 
 Under the product of the training columns' own distributions a model is, in exactly one way, a sum
 

@@ -1,4 +1,4 @@
-"""Why a model says what it says for a row: effects of its columns, contributions of units, slopes."""
+"""Explanation of single predictions: effects of columns, contributions of units, slopes."""
 
 from __future__ import annotations
 

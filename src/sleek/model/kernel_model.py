@@ -64,7 +64,7 @@ class KernelModel:
     facts : Facts or None
         What training knew of the data: ranges, influence of columns, the error to expect.
     calibration : ClassCalibration, NumberCalibration or None
-        What rows that took no part in training tell of new ones: probabilities and sets, or intervals.
+        Probabilities and sets, or intervals, learnt from held-out rows.
     trained_by : mapping or None
         What trained the model: names, versions and settings, as plain values.
     memory : Memory or None
@@ -364,7 +364,7 @@ class KernelModel:
     ) -> None:
         """Write the model as JSON, which `sleek.load` reads back to the bit; see docs/format.md.
 
-        The file is written beside `path` and then renamed, so that nobody ever reads half of it.
+        The file is written beside `path` and then renamed, so that a reader never sees half of it.
 
         Parameters
         ----------

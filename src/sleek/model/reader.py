@@ -1,4 +1,4 @@
-"""Reading a model from JSON that anybody may have written: every value is checked before it is used.
+"""Reading a model from parsed JSON, which is not trusted: every value is checked before it is used.
 
 Version 3 of the format has distributions of columns among the facts, which version 2 had not; version 1 had
 one basis, `classes` and `flat` instead of parts and outputs, and no facts.

@@ -1,4 +1,4 @@
-"""A model without the effects of many columns together.
+"""Truncated models: only effects of one column, or of pairs of columns, are kept.
 
 A unit of more columns than wanted is replaced by the part of it that is left. With E_jc = mean g_jc and
 P_j = Π_c E_jc, the mean, the curves and some pairs of a product φ_j = Π_c g_jc are

@@ -1,5 +1,5 @@
 """What people are shown of a model and of its answers: words, numbers and pictures, whoever prints them.
 
-Here: errors in words (`expected`, `scores`), units in words (`unit_words`), pictures (`…_plots`). Not here:
-reading, fitting, terminals and options.
+Here: errors (`expected`, `scores`, `reliability`), models and units in words (`model_words`, `unit_rules`),
+pictures (`…_plots`). Not here: reading, fitting, terminals and options.
 """

@@ -1,4 +1,4 @@
-"""What one column does to the predictions, all others being what they are: partial dependence."""
+"""Partial dependence: the mean prediction as a function of one column."""
 
 from __future__ import annotations
 

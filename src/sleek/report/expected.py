@@ -1,4 +1,4 @@
-"""The error to expect on new rows, beside that of a model that knows nothing: as numbers and in words.
+"""The error to expect on new rows, and that of a constant prediction, as numbers and in words.
 
 A kind of outputs of one's own can register its numbers and its words with the functions here.
 """

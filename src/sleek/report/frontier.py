@@ -1,4 +1,4 @@
-"""What more numbers bring, as a picture. Needs matplotlib: ``pip install 'sleek-svm[plot]'``."""
+"""Plot of the error against the size of the model (`path_`). Needs matplotlib."""
 
 from __future__ import annotations
 

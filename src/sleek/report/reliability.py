@@ -1,4 +1,4 @@
-"""How far probabilities and intervals can be relied on, for rows whose targets are known: as plain values."""
+"""Log loss, Brier score and coverage of intervals on rows with known targets."""
 
 from __future__ import annotations
 

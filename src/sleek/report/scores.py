@@ -1,4 +1,4 @@
-"""How good a model's answers are for rows whose targets are known, as plain values."""
+"""Scores of a model on rows with known targets: accuracy, ROC AUC, RMSE, R², log loss, coverage."""
 
 from __future__ import annotations
 

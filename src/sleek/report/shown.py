@@ -1,4 +1,4 @@
-"""Columns of a table as they are shown: numbers, dates, or words with the features that each stands for."""
+"""Columns as they are shown to people: values of features as numbers, dates or levels again."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def plot_reliability(
     ----------
     classifier : fitted classifier with `predict_proba` and `classes_`, or KernelModel
     X : array-like of shape (n_samples, n_features)
-        Rows that took no part in the fit.
+        Rows that were not used in the fit.
     y : array-like of shape (n_samples,)
         Their classes.
     label : default: the second of two classes
@@ -98,7 +98,7 @@ def plot_coverage(
     ----------
     regressor : fitted `LowRankLSSVR` or `LSSVR`, or KernelModel
     X : array-like of shape (n_samples, n_features)
-        Rows that took no part in the fit.
+        Rows that were not used in the fit.
     y : array-like of shape (n_samples,)
         Their targets.
     confidence_level : float, default=0.9

@@ -1,4 +1,4 @@
-"""Rows in, blocks out.
+"""Reading of rows: checked, encoded, weighted, and handed out in blocks.
 
 ```
 to learn from: what a user has → opening.open_rows → Rows → survey → source → Blocks

@@ -1,4 +1,4 @@
-"""Checks of what a source hands out: tasks get finite floats, class labels and positive weights."""
+"""Checks of rows as they are read: features and targets are finite, labels not missing, weights positive."""
 
 from __future__ import annotations
 

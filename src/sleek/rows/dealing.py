@@ -1,4 +1,4 @@
-"""Observations dealt to folds, or held out: each class has its share, and groups stay together.
+"""Stratified folds and held-out rows: each class has its share, and groups stay together.
 
 A row of three copies is three observations, which may go to three folds. The rows of a group, whatever their
 copies, always go the same way: equal rows of a table that was pasted twice are such groups.
@@ -18,7 +18,7 @@ from sleek._runtime.types import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Hands:
-    """What is dealt: rows of so many copies, or groups of rows, in random order.
+    """Rows of so many copies, or groups of rows, in random order, to be split into folds.
 
     Parameters
     ----------

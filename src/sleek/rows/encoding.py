@@ -1,4 +1,8 @@
-"""What becomes of the columns that rows hand out: settled chunk by chunk, features block by block."""
+"""Encoding of table columns while rows are read, in two steps.
+
+A chunk that is read has one number for each value (`Column.settle`); a block that is worked on has features:
+one-hot levels, filled gaps, parts of dates (`Column.features`).
+"""
 
 from __future__ import annotations
 

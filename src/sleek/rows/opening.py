@@ -1,8 +1,8 @@
-"""The one door for rows to learn from: whatever a user hands to an estimator comes in here.
+"""Validation of training data: whatever a user hands to `fit` is checked here and becomes `Rows`.
 
 Arrays and what NumPy turns into arrays are checked and become `ArrayRows`, and so do tables in memory, whose
 columns become features block by block. `Rows` come in as they are, or, if they hand out columns, with the
-features that these become. Nothing behind this door asks where rows are from, and nothing is written into an
+features that these become. Nothing after this asks where rows are from, and nothing is written into an
 estimator: what was learnt is returned.
 """
 

@@ -1,7 +1,7 @@
-"""The one door for rows to predict: of estimators, loaded models, commands, and chunks of Dask arrays.
+"""Validation of rows to predict, for estimators, loaded models, commands and chunks of Dask arrays alike.
 
-What a row must look like stands in `Expected`; every way to hand over something else has a sentence here, and
-nowhere else.
+`Expected` says what rows must look like. Names, shapes and finiteness are checked here and nowhere else, so
+that every error has one wording.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Some rows as they are kept, before anything is encoded: what `Rows` hand out, and what passes work on."""
+"""Blocks of rows before targets are encoded: features or columns, labels or numbers, weights."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class RawBlock:
         return words_for(self.where, self.numbers)(row)
 
     def own_numbers(self) -> IntArray:
-        """The rows' own numbers among all rows; if nobody has counted, no row was left out."""
+        """The rows' own numbers among all rows; without a count, no row was left out."""
         return np.arange(self.start, self.start + len(self)) if self.numbers is None else self.numbers
 
     def take(self, rows: slice | IntArray) -> RawBlock:

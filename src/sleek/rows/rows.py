@@ -1,4 +1,4 @@
-"""Rows as they are kept somewhere, and how they become a source of blocks."""
+"""`Rows`, the interface of every place that rows can be kept in, and passes over them block by block."""
 
 from __future__ import annotations
 

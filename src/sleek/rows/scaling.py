@@ -1,4 +1,4 @@
-"""Features brought to one scale for training, without a copy of the data."""
+"""Standardisation of features for training, block by block, without a copy of the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fit works on, and the one way to touch it: ``source.map_reduce(task)``.
+"""`Source`, the data of a fit: blocks of encoded rows, read by ``source.map_reduce(task)`` alone.
 
 A task maps a block of rows to something that can be added up. Blocks are cut by row number alone and their
 results are added in one order (`sleek._runtime.sums`), whatever the number of threads, so a fit is

@@ -1,10 +1,10 @@
-"""Tables of any size, kept anywhere: one way to learn what their columns become, and to read them so.
+"""Tables of any size, in memory, files or Dask: how columns are encoded is learnt, and then applied, here.
 
 ```
 rows that hand out columns ── TableSummary: one pass ──→ kinds, gaps, words, medians of all columns
    all plain numbers  → the rows as they are
    few rows           → a table in memory (`learn_columns`)
-   many               → Rated: one pass more, where targets have a say ──→ TableRows
+   many               → Rated: one pass more, for encodings that depend on targets ──→ TableRows
 ```
 
 Whoever hands out columns (`Rows.tabular`) gets all of it: files, Dask collections, data frames, and what
@@ -330,7 +330,7 @@ def _in_memory(rows: Rows, reads: str, encoding: Encoding) -> ColumnRows:
 
 
 def _learn_many(rows: Rows, reads: str, look: TableSummary, encoding: Encoding) -> LearntColumns:
-    """What the columns of many rows become; where targets have a say in it, in one more pass."""
+    """How the columns of many rows are encoded; one more pass if that depends on the targets."""
     columns, left_out = kinds_of(look.columns, rows.dates)
     by_fold: dict[str, FloatArray] = {}
     unsettled = tuple(column for column in columns.values() if has_choices(column))

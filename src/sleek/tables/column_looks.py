@@ -19,7 +19,7 @@ from sleek.tables.target import CLASSIFICATION, TargetLook, note_classes, target
 from sleek.tables.values import Columns, Values
 
 BINS = 20  # of a number, by which it is judged
-LEAK = 0.98  # of the target's variance that a column alone foretells in rows left out
+LEAK = 0.98  # of the target's variance that a column alone explains in held-out folds
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class TableLook:
 
 
 def look_at(columns: Columns, unusable: Mapping[str, str], target: str | None = None) -> TableLook:
-    """Every column of a table; with a target also the share of its variance that each foretells alone.
+    """Every column of a table; with a target also the share of its variance that each explains alone.
 
     Shares are those of rows left out, by a column's levels or by twentieths of its numbers. Columns that are
     `unusable` have a sentence that says why.
@@ -126,7 +126,7 @@ def _some(values: Values, words: Any, counts: IntArray, kind: str) -> str:
 
 
 def _foretold(settled: AnyArray, column: Column, target: KnownTargets) -> float:
-    """The share of the target's variance that groups by the column foretell in rows left out."""
+    """The share of the target's variance that the column alone explains in held-out folds."""
     if target.task == CLASSIFICATION:
         classes, codes = np.unique(target.y, return_inverse=True)
         T: FloatArray = (codes[:, None] == np.arange(len(classes))).astype(np.float64)

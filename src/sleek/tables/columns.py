@@ -1,4 +1,8 @@
-"""Columns of a table as the numbers that a model sees."""
+"""Kinds of columns (number, category, learnt levels, date), and how each is encoded as features.
+
+Encoding has two steps: `settle` turns values into one number each (itself, a code of its level, days), and
+`features` turns these into the features of a model.
+"""
 
 from __future__ import annotations
 

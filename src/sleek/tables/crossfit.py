@@ -1,8 +1,8 @@
-"""Levels rated by rows of other folds: what a grouping of the rows says of targets it has not seen.
+"""Cross-fitted target encoding: the mean target of a category level, by the rows of other folds.
 
 With W and S the weight and the sum of the (centred) targets of a level's rows, the mean of a level for the
 rows of fold f is m = (S - S_f) / (W - W_f + strength): it is drawn towards the overall mean, 0. The share of
-the targets' variance that it explains in rows left out is
+the targets' variance that it explains in held-out folds is
 
     gain = Σ_f Σ_l (2 m·S_fl - W_fl |m|²) / Σ s |t|²
 
@@ -130,7 +130,7 @@ class LevelSums:
 
     @property
     def noise(self) -> float:
-        """A gain that a grouping of no use has now and then: two of its standard deviations."""
+        """The gain that a useless grouping has by chance: two of its standard deviations."""
         used = int((self.weight.sum(axis=0) > 0).sum())
         return 2.0 * float(np.sqrt(2.0 * used) / self.n_rows)
 

@@ -1,4 +1,4 @@
-"""A table that becomes features when rows are asked for: in memory it is a number per column and row."""
+"""A lazily encoded table: one number per column and row in memory, features for the rows that are indexed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sleek.tables.values import Columns, Values
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
-    """Settled columns that look like an array X (n, n_features): ``X[rows]`` are the features of rows.
+    """A table that looks like an array X (n, n_features): ``X[rows]`` are the features of rows.
 
     Memory is that of the columns; a block of rows takes 8·n_features bytes a row while it is worked on.
 

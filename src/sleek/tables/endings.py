@@ -1,4 +1,4 @@
-"""How names of files end, by what is in them."""
+"""Endings of file names, by the kind of file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a table, in one sentence that names the place."""
+"""`TableError`: what is wrong with a table, with column, row, rule and value as fields, worded once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TableError(ValueError):
     row : int or None
         Its row among those that were looked at.
     place : str or None
-        Words for the row; None: as long as nobody has said them.
+        Words for the row; None until the place of the row is known.
     remedy : str
         What to do about it.
 
@@ -50,7 +50,7 @@ class TableError(ValueError):
         return error
 
     def at(self, words: Callable[[int], Any]) -> TableError:
-        """The same error with words for its row, if it has one that nobody has named yet."""
+        """The same error with words for its row, if it has one without words."""
         if self.row is not None and self.place is None:
             self.place = str(words(self.row))
         return self

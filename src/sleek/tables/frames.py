@@ -1,4 +1,4 @@
-"""Data frames of any make: pandas, polars, Arrow tables, dictionaries of columns, and bare arrays."""
+"""Columns of data frames of pandas, polars and pyarrow, of dictionaries and of arrays, as `Values`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What columns become: decided from their values, and where targets are known by rows left out.
+"""Choice of each column's encoding, from its values and, by cross-fitting, from the targets.
 
-A number is itself; its gaps are filled with the median, and told apart by an indicator if that foretells the
-target. A date is days and those parts of the calendar that foretell it. A text of few levels has a feature
-for each; of many levels the commonest have one each and the others share one, or every level has a learnt
-number, whichever foretells the target better.
+A number is itself; its gaps are filled with the median, with an indicator beside it if that helps to predict
+the target. A date is days and those parts of the calendar that help. A text of few levels has a feature for
+each; of many levels the commonest have one each and the others share one, or every level has a learnt
+number, whichever predicts the target better.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LearntColumns:
     ----------
     inputs : Inputs
     left_out : dict
-        A sentence for each column that is of no use, by its name.
+        A sentence for each column that is useless, by its name.
     notes : list of str
         What was filled and grouped.
     by_fold : dict
@@ -88,7 +88,7 @@ def learn_columns(
 def kinds_of(
     summaries: Mapping[str, Summary], dates: str | None = None
 ) -> tuple[dict[str, Column], dict[str, str]]:
-    """What columns are by their values alone, and a sentence for each that is of no use."""
+    """The kinds of columns by their values alone, and a sentence for each column that is useless."""
     found: dict[str, Column] = {}
     left_out: dict[str, str] = {}
     wrong = []
@@ -162,7 +162,7 @@ def _choice(column: Column, sums: Mapping[str, LevelSums], by_fold: dict[str, Fl
 
 
 def _tells(sums: LevelSums) -> bool:
-    """Whether a grouping foretells the targets of rows left out."""
+    """Whether a grouping predicts the targets of held-out folds."""
     return sums.best()[1] > rules.LEAST_GAIN + sums.noise
 
 
@@ -193,7 +193,7 @@ def _chosen_levels(column: CategoryColumn, sums: LevelSums, by_fold: dict[str, F
 
 
 def notes_of(columns: Mapping[str, Column], summaries: Mapping[str, Summary], learnt: bool) -> list[str]:
-    """What was filled and grouped; without targets to learn from nobody can say which levels are of use."""
+    """Notes on what was filled and grouped; without targets it is not known which levels are useful."""
     notes = []
     for name, column in columns.items():
         many = isinstance(column, CategoryColumn) and len(column.levels) > rules.ONE_HOT_LEVELS

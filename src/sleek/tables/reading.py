@@ -1,4 +1,4 @@
-"""Values read as what a column is: numbers, words, or days."""
+"""Coercion of values to the kind of their column: numbers, levels as text, or days since 1970."""
 
 from __future__ import annotations
 

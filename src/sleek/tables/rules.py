@@ -8,7 +8,7 @@ LEAST_IDS = 10
 # Beyond this many levels a text whose levels are more than this share of the rows is an id, or free text.
 FREE_LEVELS, LEVEL_SHARE = 50, 0.5
 # Up to here each level is a feature of its own. Beyond, rows that a fold leaves out say whether the commonest
-# levels alone or a learnt number for each level foretell the target better.
+# levels alone or a learnt number for each level predict the target better.
 ONE_HOT_LEVELS = 24
 # Of the commonest levels that stay when others are grouped, each has at least this many rows.
 LEAST_LEVEL_ROWS = 5

@@ -1,4 +1,4 @@
-"""Columns of a table as plain values of a model file, and back."""
+"""JSON of encoded columns: written to model files, and read back with every value checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A column in a few numbers, whatever its rows are kept in: what it is, its gaps, its words, its median."""
+"""Summary of a column that adds up over chunks: its kind, missing values, counts of levels, median."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Summary:
     levels : tuple of str
         All levels of an ordered category, in their order.
     cut : bool
-        Whether there are so many different words that nobody counts them any more.
+        Whether there are so many different words that they are no longer counted.
     ends : tuple of two numbers, or None
         The first and the last number if each is one more than the one before.
 

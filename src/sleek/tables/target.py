@@ -1,4 +1,4 @@
-"""The column to predict: whether it holds classes or numbers."""
+"""The target column: whether it holds classes or numbers, and whether it can be learnt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of text, as CSV files have them, as what they say: numbers, or words."""
+"""Parsing of text columns, as CSV files have them: to numbers if all values are numbers, else to levels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values to predict of which training had none: counted, however many rows there are."""
+"""Unseen levels and missing values in rows to predict that training did not have, counted for a warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One column's values, whatever kept them: numbers, dates, or codes of a few different values.
+"""The values of one column: numbers, dates, or codes of a few different values.
 
 Everything that is text, a truth value or a mixture is kept as codes, so that work is done on the different
 values alone and a row costs four bytes.
@@ -173,7 +173,7 @@ def factorized(values: Any) -> Coded:
 
 
 class _Strange:
-    """A value that is of no use, by how it is written."""
+    """A value that cannot be used, by how it is written."""
 
     def __init__(self, text: str) -> None:
         self.text = text

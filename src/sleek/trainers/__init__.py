@@ -1,4 +1,4 @@
-"""Algorithms that move the units.
+"""Algorithms that optimise the parameters of units.
 
 A trainer is given a `Problem` and hands back a `Training`. Which rows it sees, with which settings, how
 long and how exactly is decided in `sleek.fit`.

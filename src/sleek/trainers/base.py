@@ -1,4 +1,4 @@
-"""What a trainer is: it moves units so that the model, solved in closed form, gets better."""
+"""`Trainer`, the interface of algorithms that optimise the parameters of units."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sleek.rows.source import Source
 
 
 def silent(line: str) -> None:
-    """A report that nobody reads."""
+    """A report that discards its messages."""
 
 
 @dataclass(frozen=True, eq=False)

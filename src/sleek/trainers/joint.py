@@ -1,4 +1,4 @@
-"""Units, theta and b moved together: the way of losses that have no closed form.
+"""Joint optimisation of units, theta and b, for losses without a closed form.
 
     E(u, θ, b) = ½‖θ‖²/C + Σ s ℓ(t, Φ(u)θ + b) + ½·prior·‖u‖²
 

@@ -1,4 +1,4 @@
-"""Rows as training reads them, hundreds of times: laid out for compiled loops, and kept between passes.
+"""Training rows in the memory layout of compiled loops, kept between the passes of an optimisation.
 
 Rows are turned, which means Fortran-ordered: see `sleek.kernels.compiled`. In large data they are read in
 single precision, as are the values of units that come from them, which halves the time of a pass. That

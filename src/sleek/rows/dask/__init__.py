@@ -1,4 +1,4 @@
-"""Rows of Dask arrays and data frames: partitions on the workers of a cluster, and only sums come home.
+"""Rows of Dask arrays and data frames: partitions stay on the workers, which send back sums and samples.
 
 ```
 DaskRows (what users have) → collections: for each partition what computes it → parts.read_part, on a worker:

@@ -1,4 +1,4 @@
-"""Partitions on a cluster: what a fit works on; rows are counted, added up, and come home if they are few."""
+"""A Dask collection as the data of a fit: partitions are counted, summed on the workers, or fetched."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class DaskSource(Source):
         return found
 
     def rows_at(self, numbers: IntArray) -> Block:
-        """The rows come home from where they are, not through the other workers."""
+        """Rows are fetched directly from the workers that hold them."""
         ready = partial(encoded, self.coding, self.weighting)
 
         def rows(part: PartitionRows) -> Block:

@@ -1,4 +1,4 @@
-"""Dask collections that users give, checked and brought to one row of partitions."""
+"""Features, targets and weights as Dask collections, checked and given the same partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user writes down: a Dask collection, and the part that each column plays."""
+"""`DaskRows`: a Dask array or data frame to fit or predict, with its target and weight columns."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class DaskRows(Rows):
     """Rows of a Dask array or data frame, on whatever cluster is active, to be fitted to like arrays.
 
-    With a client of `dask.distributed`, partitions stay on the workers and only sums come home, and the rows
-    of samples. Without one, partitions are computed in this process, one after the other. A sum over the rows
+    With a client of `dask.distributed`, partitions stay on the workers, which send back sums and the rows of
+    samples. Without one, partitions are computed in this process, one after the other. A sum over the rows
     is bit for bit that of the same rows in memory, however they are cut into partitions and whatever happens
     to the workers.
 

@@ -1,7 +1,7 @@
-"""Passes over partitions: what each worker is asked, and what comes home.
+"""Passes over the partitions of a cluster: the tasks of each worker, and how their sums are combined.
 
 A pass asks, for each partition in which a block begins, for the `PartialSum` of these blocks. Sums of
-neighbours are joined on the workers, `FAN_IN` at a time, and the last one comes home. The task goes out once,
+neighbours are joined on the workers, `FAN_IN` at a time, and the total is fetched. The task is sent once,
 as bytes that workers hand on to each other. All of it are ordinary Dask tasks without side effects: what a
 worker that dies has known is computed again by another, to the same bits.
 """
@@ -206,7 +206,7 @@ class Pass:
         return total
 
     def each(self, tasks: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
-        """What these give, one for each partition of these numbers: all of it comes home."""
+        """The results of these tasks, one for each partition of these numbers, fetched."""
         return list(self.client.gather(self.kept(tasks, [Border(n, 0, 0, 0, 0, ()) for n in numbers])))
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""What the user writes down: files, and the part that each column plays."""
+"""`Files`: rows of files to fit or predict, with their target, weight and feature columns."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ class Files(Rows):
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows in the files, whatever their weight; None if nobody knows."""
+        """The number of rows in the files, whatever their weight; None if the files do not say."""
         counts = [table.n_rows for table in self.tables]
         return None if None in counts else sum(count for count in counts if count is not None)
 

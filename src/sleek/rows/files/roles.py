@@ -1,4 +1,4 @@
-"""The part that each column of files plays, and whether it can."""
+"""Roles of columns of files: target, weight or feature, and checks that a column can be that."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RowShare:
-    """Some of the rows, drawn by their numbers: those whose lot, between 0 and 1, is in low … high.
+    """A random share of the rows: those whose random number, between 0 and 1, is in low … high.
 
     >>> numbers = np.arange(1000)
     >>> drawn = RowShare(0, 0.0, 0.1).mask(numbers)
@@ -31,13 +31,13 @@ class RowShare:
     high: float
 
     def mask(self, numbers: IntArray) -> AnyArray:
-        """Which rows of these numbers are among them."""
+        """Whether each row of these numbers is in the share."""
         lots = lots_of(numbers, self.seed)
         return np.asarray((lots >= self.low) & (lots < self.high))
 
     @staticmethod
     def limit(seed: int, share: float, n_rows: int) -> float:
-        """The lot below which there are as many of all rows as a share says, to the row.
+        """The random number below which lies exactly this share of the rows.
 
         >>> n = 1000
         >>> int(RowShare(3, 0.0, RowShare.limit(3, 0.25, n)).mask(np.arange(n)).sum())

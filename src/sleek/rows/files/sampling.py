@@ -1,4 +1,4 @@
-"""Some rows of files as columns in memory: for a look at them, however many there are."""
+"""A random sample of the rows of files, as columns in memory, for `sleek inspect`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _drawn(chunk: RawBlock, share: float) -> RawBlock:
 
 
 def _unusable(files: Files) -> dict[str, str]:
-    """Columns of text of which nobody can say which numbers they hold."""
+    """Columns of text whose numbers can be read in two ways."""
     found = {}
     if files.texts is not None:
         for name in files.features:

@@ -1,4 +1,4 @@
-"""How numbers are written in files of text: one pass over all columns, before anything is made of them."""
+"""How numbers are written in text files (decimal mark, thousands), decided in one pass over all columns."""
 
 from __future__ import annotations
 
