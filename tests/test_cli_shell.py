@@ -251,11 +251,11 @@ def test_an_interrupt_is_remembered(at_work):
     code = """if True:
         import os, signal, sys
         from sleek.cli.signals import interrupts
-        from sleek.cli.exits import guarded
+        from sleek.cli.exits import with_exit_codes
         from pathlib import Path
         from sleek.cli.output import write_bytes
 
-        @guarded
+        @with_exit_codes
         def command():
             interrupts.at_work = bool(sys.argv[2:])
             try:

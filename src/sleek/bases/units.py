@@ -81,7 +81,7 @@ def round_to_digits(values: FloatArray, digits: int) -> FloatArray:
     >>> round_to_digits(np.array([0.0, 123.456, -0.0012345]), 2)
     array([ 0.0e+00,  1.2e+02, -1.2e-03])
     """
-    return _rounded(values, digits - 1 - _magnitude(values))
+    return _round_each(values, digits - 1 - _magnitude(values))
 
 
 def round_places(values: FloatArray, spread: FloatArray, digits: int) -> FloatArray:
@@ -90,7 +90,7 @@ def round_places(values: FloatArray, spread: FloatArray, digits: int) -> FloatAr
     >>> round_places(np.array([1234.567, 0.4321]), np.array([30.0, 0.0]), 2)
     array([1.235e+03, 4.321e-01])
     """
-    return np.where(spread > 0, _rounded(values, digits - 1 - _magnitude(spread)), values)
+    return np.where(spread > 0, _round_each(values, digits - 1 - _magnitude(spread)), values)
 
 
 def _magnitude(values: FloatArray) -> FloatArray:
@@ -99,7 +99,7 @@ def _magnitude(values: FloatArray) -> FloatArray:
     return np.floor(np.log10(np.where((size > 0) & np.isfinite(size), size, 1.0)))
 
 
-def _rounded(values: FloatArray, decimals: FloatArray) -> FloatArray:
+def _round_each(values: FloatArray, decimals: FloatArray) -> FloatArray:
     """Each value to so many decimals, as the float that a person would write."""
     found = [round(v, int(d)) + 0.0 if np.isfinite(v) else v for v, d in np.broadcast(values, decimals)]
     return np.array(found, dtype=np.float64).reshape(np.broadcast_shapes(values.shape, decimals.shape))

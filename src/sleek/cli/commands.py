@@ -14,7 +14,7 @@ import typer
 from sleek import __version__
 from sleek._runtime.progress import Display
 from sleek.cli import options as opt
-from sleek.cli.exits import guarded
+from sleek.cli.exits import with_exit_codes
 from sleek.cli.explain_command import explain
 from sleek.cli.exporting import export
 from sleek.cli.inspecting import inspect
@@ -34,7 +34,7 @@ app = typer.Typer(
 
 def command(function: Callable[P, None]) -> Callable[P, None]:
     """Register a command: its name and help are those of the function."""
-    app.command()(guarded(function))
+    app.command()(with_exit_codes(function))
     return function
 
 
@@ -110,7 +110,7 @@ def fit(
     check_model_output(output)
     check_output(output, data)
     with Display() as display:
-        display(f"reading {opt.called(data)}")
+        display(f"reading {opt.name_in_messages(data)}")
         from sleek.cli.data import path_of
         from sleek.cli.training import Choices, train
         from sleek.model.saving import dumps
@@ -186,7 +186,7 @@ def predict(
         check_spreadsheet(output)
     check_output(output, model, data)
     with Display() as display:
-        display(f"predicting {opt.called(data)}")
+        display(f"predicting {opt.name_in_messages(data)}")
         from sleek.cli.applying import predict
         from sleek.cli.data import path_of
         from sleek.cli.models import load_model
@@ -219,7 +219,7 @@ def evaluate(
     """
     opt.one_stdin(model, data)
     with Display() as display:
-        display(f"predicting {opt.called(data)}")
+        display(f"predicting {opt.name_in_messages(data)}")
         from sleek.cli.applying import evaluate
         from sleek.cli.data import path_of
         from sleek.cli.models import load_model

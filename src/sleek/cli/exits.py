@@ -43,7 +43,7 @@ def blaming(what: str) -> Iterator[None]:
         raise InputError(sentence if what in sentence else f"{what}: {sentence}") from error
 
 
-def guarded(command: Callable[P, None]) -> Callable[P, None]:
+def with_exit_codes(command: Callable[P, None]) -> Callable[P, None]:
     """The command with its ends as exit codes: a sentence and 2 for bad input, never a traceback for it."""
 
     @wraps(command)

@@ -39,7 +39,7 @@ def _lines(report: dict[str, Any], inputs: Inputs) -> dict[str, str]:
     if "expected" in report:
         lines["expected error"] = in_words(report["expected"])
     if "test" in report:
-        lines["held out rows"] = _tested(report["test"])
+        lines["held out rows"] = _test_scores(report["test"])
     if report["file"] not in (None, STANDARD):
         lines["written to"] = f"{plain(report['file'])} ({report['bytes'] / 1000:.1f} kB)"
     return lines
@@ -74,7 +74,7 @@ def _inputs(inputs: Inputs) -> str:
     return ", ".join([*parts[:-2], " and ".join(parts[-2:])])
 
 
-def _tested(test: dict[str, Any]) -> str:
+def _test_scores(test: dict[str, Any]) -> str:
     if "rmse" in test:
         r2 = "" if test["r2"] is None else f", R² {test['r2']:.3f}"
         return f"RMSE {short(test['rmse'])}{r2} ({how_many(test['rows'], 'row')})"

@@ -33,7 +33,7 @@ def inspect(
     sleek inspect patients.csv --target outcome
     """
     with Display() as display:
-        display(f"reading {opt.called(data)}")
+        display(f"reading {opt.name_in_messages(data)}")
         from sleek.cli.data import path_of
         from sleek.cli.exits import blaming
         from sleek.rows.files.files import Files

@@ -220,7 +220,7 @@ def is_stream(path: Path) -> bool:
     return str(path) == STANDARD
 
 
-def called(path: Path) -> str:
+def name_in_messages(path: Path) -> str:
     """What to call a file in messages."""
     return "standard input" if is_stream(path) else str(path)
 

@@ -28,11 +28,11 @@ class Interrupts:
 
     def listen(self) -> None:
         """Hear of every Ctrl-C from now on."""
-        signal.signal(signal.SIGINT, self._heard)
+        signal.signal(signal.SIGINT, self._on_interrupt)
 
     def ignore(self) -> None:
         """Hear no more of it: what was asked for is done, and saying so takes no time."""
-        if signal.getsignal(signal.SIGINT) == self._heard:
+        if signal.getsignal(signal.SIGINT) == self._on_interrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     @contextmanager
@@ -46,7 +46,7 @@ class Interrupts:
         finally:
             self.at_work = before
 
-    def _heard(self, number: int, frame: FrameType | None) -> None:
+    def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
         self.seen = True
         if self.at_work:
             raise KeyboardInterrupt

@@ -43,7 +43,7 @@ def update(
     check_model_output(place)
     check_output(place, data, *([model] if opt.is_stream(model) else []))
     with Display() as display:
-        display(f"reading {opt.called(data)}")
+        display(f"reading {opt.name_in_messages(data)}")
         from sleek.cli import updating
         from sleek.cli.output import print_json, say_notes, screen
 
@@ -79,7 +79,9 @@ def merge(models: opt.ModelFiles, output: opt.MergedOutput, as_json: opt.AsJson 
     from sleek.cli.output import print_json, screen
     from sleek.model.saving import dumps
 
-    found = updating.merge([load_model(str(path)) for path in models], [opt.called(path) for path in models])
+    found = updating.merge(
+        [load_model(str(path)) for path in models], [opt.name_in_messages(path) for path in models]
+    )
     content = dumps(found.model, moments=True)
     updating.write(content, output)
     to_stdout = is_standard_output(output)

@@ -118,7 +118,7 @@ class _DenseLSSVM(VersionedEstimator):
         expected = Expected(names, n_columns, n_columns, called=type(self).__name__, fitted=True)
         return np.asarray(rows_to_predict(X, expected), dtype=np.float64)
 
-    def _checked(self, X: Any, y: Any, **options: Any) -> tuple[FloatArray, AnyArray]:
+    def _check_rows(self, X: Any, y: Any, **options: Any) -> tuple[FloatArray, AnyArray]:
         """Rows to learn from."""
         if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
             raise ValueError("Input X contains masked values: fill in numbers, or leave the rows out.")
@@ -197,7 +197,7 @@ class LSSVC(DenseProbabilities, ClassifierMixin, _DenseLSSVM):
         """Solve the LS-SVM system for rows `X` with class labels `y`."""
         with all_or_nothing(self):
             check_one_label(y)
-            X, y = self._checked(X, y)
+            X, y = self._check_rows(X, y)
             check_classification_targets(y)
             X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
             self.classes_ = np.unique(y)
@@ -238,7 +238,7 @@ class LSSVR(DenseIntervals, MultiOutputMixin, RegressorMixin, _DenseLSSVM):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve the LS-SVM system for rows `X` with targets `y`, one column or several."""
         with all_or_nothing(self):
-            X, y = self._checked(X, y, multi_output=True, y_numeric=True)
+            X, y = self._check_rows(X, y, multi_output=True, y_numeric=True)
             X, y, s = rows_that_count(X, y, check_weights(sample_weight, len(X)))
             T = np.asarray(y, dtype=np.float64).reshape(len(X), -1)
             left_out = self._solve(X, T, s)

@@ -154,7 +154,7 @@ def _up(size: int, step: int) -> int:
     return -(-size // step) * step
 
 
-def _filled(array: AnyArray, dtype: Any) -> AnyArray:
+def _pad(array: AnyArray, dtype: Any) -> AnyArray:
     """The transpose in C order, its rows filled up with zeros."""
     n, m = array.shape
     if n % LANES == 0 and reference.is_turned(array):
@@ -174,7 +174,7 @@ def _stretch(X: AnyArray) -> int:
 
 def _distance(loop: Any, X: AnyArray, *units: AnyArray, n_places: int) -> AnyArray:
     """Z (n, m), in Fortran order; `n_places` for each unit are to work in."""
-    rows, m = _filled(X, X.dtype), len(units[0])
+    rows, m = _pad(X, X.dtype), len(units[0])
     Z, places = np.empty((m, rows.shape[1]), X.dtype), np.zeros((m, n_places), np.int64)
     loop(rows, *(np.ascontiguousarray(array, dtype=X.dtype) for array in units), _stretch(X), places, Z)
     return Z[:, : len(X)].T
@@ -187,7 +187,7 @@ def _weigh(
     sums = np.zeros((n_sums, *units[0].shape))
     visited = np.ones(units[0].shape, bool) if on is None else np.ascontiguousarray(on)
     alike = (np.ascontiguousarray(array, dtype=X.dtype) for array in units)
-    loop(_filled(X, X.dtype), _filled(dZ, X.dtype), visited, *alike, _stretch(X), sums)
+    loop(_pad(X, X.dtype), _pad(dZ, X.dtype), visited, *alike, _stretch(X), sums)
     return sums
 
 

@@ -31,7 +31,7 @@ def words_of(effects: Effects) -> str:
         table = lines_of(effects, k)
         width = max((len(name) for _, name, _ in table), default=0)
         lines += ["", heading_of(effects, k), *(f"{a:>5}  {b:<{width}}  {c}" for a, b, c in table)]
-    return "\n".join([*lines, *left_out(effects)])
+    return "\n".join([*lines, *omission_lines(effects)])
 
 
 def heading_of(effects: Effects, output: int) -> str:
@@ -46,7 +46,7 @@ def heading_of(effects: Effects, output: int) -> str:
 def lines_of(effects: Effects, output: int) -> list[tuple[str, str, str]]:
     """Share, name and words of the curves and pairs that are worth a line."""
     found, shares = [], effects.shares_of(output)
-    for name in _listed(effects, output):
+    for name in _largest_effects(effects, output):
         if isinstance(name, tuple):
             said = pair_in_words(effects.pairs[name], output)
         else:
@@ -56,11 +56,11 @@ def lines_of(effects: Effects, output: int) -> list[tuple[str, str, str]]:
     return found
 
 
-def left_out(effects: Effects) -> list[str]:
+def omission_lines(effects: Effects) -> list[str]:
     """What no line says."""
     rest, said = (
         effects.shares["rest"],
-        {name for k in range(len(effects.mean)) for name in _listed(effects, k)},
+        {name for k in range(len(effects.mean)) for name in _largest_effects(effects, k)},
     )
     unsaid = [share for name, share in effects.shares.items() if name != "rest" and name not in said]
     unsaid = [share for share in unsaid if share > 0]
@@ -72,7 +72,7 @@ def left_out(effects: Effects) -> list[str]:
     return found
 
 
-def _listed(effects: Effects, output: int) -> list[Any]:
+def _largest_effects(effects: Effects, output: int) -> list[Any]:
     """The curves and pairs that are worth a line, the largest first."""
     one = len(effects.mean) == 1
     least, most = (LEAST_SHARE, MOST_LINES) if one else (LEAST_OF_SEVERAL, MOST_OF_SEVERAL)

@@ -58,7 +58,7 @@ def reasons(effects: Effects, rows: FloatArray, found: Contributions, n: int) ->
         order = np.argsort(-side, kind="stable")[:n]
         listed.append(
             [
-                _reason(effects.columns[c], x, float(side[c]), _told(effects, pull[c], outputs))
+                _reason(effects.columns[c], x, float(side[c]), _printed_effect(effects, pull[c], outputs))
                 for c in order
                 if side[c] > 0
             ]
@@ -91,7 +91,7 @@ def _side(effects: Effects, pull: FloatArray, outputs: FloatArray) -> FloatArray
     return found
 
 
-def _told(effects: Effects, pull: FloatArray, outputs: FloatArray) -> float:
+def _printed_effect(effects: Effects, pull: FloatArray, outputs: FloatArray) -> float:
     """The number that is printed: for one output what is added to it."""
     if len(outputs) == 1:
         return float(pull[0])
@@ -201,7 +201,7 @@ def _flip_of(model: KernelModel, column: ColumnOfModel, x: FloatArray, now: Any)
     if best is None:
         return None
     new = _with(column, x, np.array([best]))
-    return _told_flip(model, column, x, new[0], now, abs(best - here) / deviation)
+    return _make_flip(model, column, x, new[0], now, abs(best - here) / deviation)
 
 
 def _flip_of_level(model: KernelModel, column: ColumnOfModel, x: FloatArray, now: Any) -> Flip | None:
@@ -216,7 +216,7 @@ def _flip_of_level(model: KernelModel, column: ColumnOfModel, x: FloatArray, now
         tuple(point): weight for point, weight in zip(column.points.tolist(), column.weights, strict=True)
     }
     best = max(flips.tolist(), key=lambda i: common.get(tuple(kind.table[i].tolist()), 0.0))
-    return _told_flip(model, column, x, tried[best], now, 1.0)
+    return _make_flip(model, column, x, tried[best], now, 1.0)
 
 
 def _with(column: ColumnOfModel, x: FloatArray, values: FloatArray) -> FloatArray:
@@ -227,7 +227,7 @@ def _with(column: ColumnOfModel, x: FloatArray, values: FloatArray) -> FloatArra
     return rows
 
 
-def _told_flip(
+def _make_flip(
     model: KernelModel, column: ColumnOfModel, x: FloatArray, new: FloatArray, now: Any, distance: float
 ) -> Flip:
     value, new_value = (column.value(row[column.place]) for row in (x, new))

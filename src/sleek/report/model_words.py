@@ -10,7 +10,7 @@ from html import escape
 from textwrap import wrap
 
 from sleek._runtime.counting import how_many, plain
-from sleek.model.effect_words import heading_of, left_out
+from sleek.model.effect_words import heading_of, omission_lines
 from sleek.model.effect_words import lines_of as lines_of_effects
 from sleek.model.effects import Effects
 from sleek.model.facts import Compared, Facts
@@ -154,7 +154,7 @@ def _effects(model: KernelModel, width: int) -> Iterable[str]:
         for share, name, said in table:
             head = f"{share:>5}  {_cut(name, wide):<{wide}}  "
             yield from _wrapped(f"{head}{said}", width, " " * len(head))
-    yield from left_out(effects)
+    yield from omission_lines(effects)
 
 
 # -- in numbers ---------------------------------------------------------------------------------------------

@@ -403,10 +403,10 @@ def _term(term: Any, numbers: dict[str, str], name: str) -> str:
     """A term with its numbers put in, and a sign in front."""
     text = term.fold(lambda leaf: name if leaf == "x" else numbers.get(leaf, _leaf(leaf)), WRITTEN)
     text = text.replace(" - -", " + ")
-    return _spaced(text if text.startswith("-") else f"+{text}")
+    return _space_sign(text if text.startswith("-") else f"+{text}")
 
 
-def _spaced(text: str) -> str:
+def _space_sign(text: str) -> str:
     """A sign, a space, and the number."""
     return f"{text[0]} {text[1:]}"
 

@@ -57,12 +57,12 @@ def ready(
         elif isinstance(block.X, Columns):
             X = _plain_features(block, block.X, names)
         else:
-            X = _checked_features(block, n_features, names)
+            X = _check_features(block, n_features, names)
     y: Any = None
     if reads == "labels":
-        y = _checked_labels(block)
+        y = _check_labels(block)
     elif reads == "numbers":
-        y = _checked_numbers(block)
+        y = _check_numbers(block)
     return replace(block, X=X, y=y)
 
 
@@ -79,7 +79,7 @@ def _plain_features(block: RawBlock, columns: Columns, names: Sequence[str] | No
     return X
 
 
-def _checked_features(block: RawBlock, n_features: int, names: Sequence[str] | None) -> FloatArray:
+def _check_features(block: RawBlock, n_features: int, names: Sequence[str] | None) -> FloatArray:
     if block.X is None or block.X.shape != (len(block), n_features):
         got = None if block.X is None else f"shape {block.X.shape}"
         raise ValueError(f"Features must have shape ({len(block)}, {n_features}), got {got}.")
@@ -101,7 +101,7 @@ def check_finite(X: AnyArray, names: Sequence[str] | None, words: Callable[[int]
     )
 
 
-def _checked_labels(block: RawBlock) -> Labels:
+def _check_labels(block: RawBlock) -> Labels:
     if isinstance(block.y, Labels):
         return block.y
     y = _targets(block)
@@ -122,7 +122,7 @@ def _first_missing(labels: AnyArray) -> int | None:
     return next((row for row, label in enumerate(labels.tolist()) if label is None or label != label), None)
 
 
-def _checked_numbers(block: RawBlock) -> FloatArray:
+def _check_numbers(block: RawBlock) -> FloatArray:
     y = _targets(block)
     y = np.ascontiguousarray(y[:, None] if y.ndim == 1 else y, dtype=np.float64)
     if not all_finite(y):
@@ -148,7 +148,7 @@ def all_finite(values: FloatArray) -> bool:
     return bool(np.isfinite(total) or np.isfinite(values).all())
 
 
-def changed(before: int, now: int | str) -> ValueError:
+def rows_changed_error(before: int, now: int | str) -> ValueError:
     """The error of a source that has other rows than it had when they were counted."""
     return ValueError(
         f"The rows have changed since they were counted: {before} of them have had a positive weight, now it "

@@ -45,7 +45,7 @@ class Hands:
         >>> Hands(np.ones(4), np.arange(4), groups=np.array([7, 3, 7, 3])).deal(2)
         array([[1., 0., 1., 0.], [0., 1., 0., 1.]])
         """
-        first, whole, _ = self._numbered()
+        first, whole, _ = self._number_observations()
         folds = np.arange(n_folds)[:, None]
         # how many of the numbers first … first + whole - 1 leave the fold's remainder
         count = (first + whole - 1 - folds) // n_folds - (first - 1 - folds) // n_folds
@@ -57,14 +57,14 @@ class Hands:
         >>> Hands(np.ones(9), np.arange(9), np.array([0, 0, 0, 0, 0, 0, 1, 1, 1])).hold_out(1 / 3)
         array([0., 0., 1., 0., 0., 1., 0., 0., 1.])
         """
-        first, whole, stratum = self._numbered()
+        first, whole, stratum = self._number_observations()
         counts = np.bincount(stratum, whole).astype(np.int64)
         held = apportion(round(share * counts.sum()), counts)
         first = first - (np.cumsum(counts) - counts)[stratum]  # in its own class
         h, n = held[stratum], counts[stratum]
         return self._copies((first + whole) * h // n - first * h // n, whole)
 
-    def _numbered(self) -> tuple[IntArray, IntArray, IntArray]:
+    def _number_observations(self) -> tuple[IntArray, IntArray, IntArray]:
         """The first number of each row's, or group's, observations, how many they are, and its class."""
         strata = np.zeros(len(self.copies), dtype=np.int64) if self.strata is None else self.strata
         order = self.order

@@ -94,14 +94,14 @@ def rows_to_predict(
     frame = is_frame(X)
     if expected.inputs is not None and (frame or _has_columns(expected, X)):
         try:
-            return _encoded(X, frame, expected, expected.inputs)
+            return _encode(X, frame, expected, expected.inputs)
         except TableError as error:
             raise error.at(words) from None
     names = column_names(X) if frame else None
     plain = _whole(X, names, expected) if names is not None else None
     if plain is None and names is not None and expected.names is not None and _has_text(X):
         try:
-            return _encoded(X, True, expected, expected.columns)
+            return _encode(X, True, expected, expected.columns)
         except TableError as error:
             raise error.at(words) from None
     rows = plain
@@ -112,12 +112,12 @@ def rows_to_predict(
     rows = np.atleast_2d(rows)
     if not all_finite(rows):
         if expected.typical is not None:
-            rows = _filled(rows, expected.typical)
+            rows = _fill_gaps(rows, expected.typical)
         check_finite(rows, expected.names, words)
     return rows
 
 
-def _encoded(X: Any, frame: bool, expected: Expected, inputs: Inputs) -> EncodedTable:
+def _encode(X: Any, frame: bool, expected: Expected, inputs: Inputs) -> EncodedTable:
     """New rows of a table; what a model has never seen is counted in a warning."""
     columns = X
     if not frame:
@@ -149,7 +149,7 @@ def _has_text(X: Any) -> bool:
     )
 
 
-def _filled(rows: AnyArray, fill: FloatArray) -> AnyArray:
+def _fill_gaps(rows: AnyArray, fill: FloatArray) -> AnyArray:
     """Rows with what is typical of a feature where it is NaN, counted in a warning: training had no gaps."""
     gaps = np.isnan(rows)
     number = int(gaps.sum())

@@ -16,7 +16,7 @@ from sleek._runtime.sums import Sum, Sums
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.base import Outputs
-from sleek.rows.checked import changed, ready, that_count
+from sleek.rows.checked import ready, rows_changed_error, that_count
 from sleek.rows.cutting import PREDICTED, TARGETS, Cutting
 from sleek.rows.encoding import Encoding, Strangers, warn_of_strangers
 from sleek.rows.raw import (
@@ -275,7 +275,7 @@ class Rows(ABC):
         if found is not None:
             return found
         if cutting.n_rows is not None:
-            raise changed(cutting.n_rows, 0)
+            raise rows_changed_error(cutting.n_rows, 0)
         raise ValueError(self._no_rows("learn from"))
 
     def _no_rows(self, purpose: str) -> str:
@@ -423,14 +423,14 @@ class Rows(ABC):
 
         def task(block: RawBlock) -> list[RawBlock]:
             if block.start + len(block) > n_rows:
-                raise changed(n_rows, "more")
+                raise rows_changed_error(n_rows, "more")
             X[block.start : block.start + len(block)] = block.X
             return [replace(block, X=None)]
 
         parts = self.map_reduce(task, run, reads=reads, features=True, cutting=Cutting.of(n_rows))
         sizes = [len(part) for part in parts]
         if sum(sizes) < n_rows:
-            raise changed(n_rows, sum(sizes))
+            raise rows_changed_error(n_rows, sum(sizes))
         return ArrayRows(
             X,
             join_targets([part.y for part in parts]),
@@ -507,7 +507,7 @@ class EncodedRows(Source):
             encoding=self.encoding,
         )
         if sum(sizes) != self.n_rows:
-            raise changed(self.n_rows, sum(sizes))
+            raise rows_changed_error(self.n_rows, sum(sizes))
         return found
 
 

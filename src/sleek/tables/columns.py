@@ -94,7 +94,7 @@ class NumberColumn(Column):
         if settled.dtype.kind != "f" or self.fill is None:
             numbers = settled.astype(np.float64, copy=False)[:, None]
             return np.concatenate([numbers, np.zeros_like(numbers)], axis=1) if self.indicator else numbers
-        return _filled(settled.astype(np.float64), self.fill, self.indicator)[0]
+        return _fill_gaps(settled.astype(np.float64), self.fill, self.indicator)[0]
 
     @property
     def fill_in_words(self) -> str | None:
@@ -274,7 +274,7 @@ class DateColumn(Column):
         return as_days(self.name, values, self.order)
 
     def features(self, settled: AnyArray) -> FloatArray:
-        filled, gaps = _filled(settled.astype(np.float64), self.fill, False)
+        filled, gaps = _fill_gaps(settled.astype(np.float64), self.fill, False)
         days = filled[:, 0]
         columns = [calendar_part(part, days) for part in self.parts]
         return np.stack([*columns, *([gaps.astype(np.float64)] if self.indicator else [])], axis=1)
@@ -292,7 +292,7 @@ class DateColumn(Column):
         return replace(found, zoned=there) if zoned else replace(found, unzoned=there)
 
 
-def _filled(numbers: FloatArray, fill: float | None, indicator: bool) -> tuple[FloatArray, AnyArray]:
+def _fill_gaps(numbers: FloatArray, fill: float | None, indicator: bool) -> tuple[FloatArray, AnyArray]:
     """Numbers as a feature, filled, perhaps where they were missing as a second one; and where that is."""
     gaps = np.isnan(numbers)
     if fill is not None:

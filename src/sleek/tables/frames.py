@@ -10,7 +10,7 @@ import numpy as np
 
 from sleek._runtime.types import AnyArray
 from sleek.tables.errors import TableError, first_repeated
-from sleek.tables.values import Coded, Dates, Numbers, Values, days_of, factorized
+from sleek.tables.values import Coded, Dates, Numbers, Values, days_of, factorize
 
 FEW = 64  # values that are looked at one by one: pandas takes longer to begin
 
@@ -132,10 +132,10 @@ def _seconds(durations: AnyArray) -> AnyArray:
 
 def _of_objects(name: str, values: Any) -> Values:
     """Python's objects: dates are dates, numbers numbers, and anything else codes."""
-    return _sorted_out(name, factorized(values))
+    return _coerce_objects(name, factorize(values))
 
 
-def _sorted_out(name: str, coded: Coded) -> Values:
+def _coerce_objects(name: str, coded: Coded) -> Values:
     from datetime import date, time, timedelta
 
     values = coded.values
@@ -195,7 +195,7 @@ def _of_pandas(name: str, series: Any) -> Values:
     if len(series) <= FEW or (plain and kind == "O" and not _is_text(series)):
         return _of_objects(name, series.tolist())
     codes, values = series.factorize()
-    return _sorted_out(name, Coded(np.asarray(codes, dtype=np.int32), list(values)))
+    return _coerce_objects(name, Coded(np.asarray(codes, dtype=np.int32), list(values)))
 
 
 def _is_text(series: Any) -> bool:
@@ -218,7 +218,7 @@ def _of_polars(name: str, series: Any) -> Values:
             True,
         )
     if str(dtype).startswith("Categorical"):
-        return replace(factorized(series.to_list()), typed=True)
+        return replace(factorize(series.to_list()), typed=True)
     if dtype.is_numeric() or (dtype.is_temporal() and str(dtype) != "Time"):
         found = _of_array(name, series.to_numpy())
         zoned = getattr(dtype, "time_zone", None) is not None
@@ -283,7 +283,7 @@ def of_arrow(name: str, column: Any) -> Values:
     codes = codes.fill_null(-1) if codes.null_count else codes
     ordered = typed and bool(kind.ordered)
     coded = Coded(codes.to_numpy(zero_copy_only=False), column.dictionary.to_pylist(), typed, ordered)
-    return coded if typed else _sorted_out(name, coded)
+    return coded if typed else _coerce_objects(name, coded)
 
 
 def _instants_of_arrow(column: Any) -> AnyArray:

@@ -129,7 +129,7 @@ class Summary:
             self.gaps + later.gaps,
             later.kinds | self.kinds,
             {} if cut else counts,
-            np.concatenate([self._thinned(step), later._thinned(step)]),
+            np.concatenate([self._thin(step), later._thin(step)]),
             step,
             self.zoned or later.zoned,
             tuple(dict.fromkeys((*self.levels, *later.levels))),
@@ -137,7 +137,7 @@ class Summary:
             ends,
         )
 
-    def _thinned(self, step: int) -> FloatArray:
+    def _thin(self, step: int) -> FloatArray:
         """Of every `step`th row alone."""
         kept = -(-self.first // self.step)  # in units of its own step, the first row of those kept
         return self.some[-kept % (step // self.step) :: step // self.step]
@@ -180,7 +180,9 @@ class Summary:
                 f"Column {name!r} has more than {MOST_WORDS:,} different texts: an id, or free text."
             )
         if self.levels:
-            return ranked(name, {level: self.counts.get(level, 0) for level in self.levels}, self.gaps > 0)
+            return rank_levels(
+                name, {level: self.counts.get(level, 0) for level in self.levels}, self.gaps > 0
+            )
         words = list(self.counts)
         order = date_order(words, dates) if may_be_dates else None
         if order is None:
@@ -217,13 +219,13 @@ def weighted_median(values: FloatArray, counts: list[int]) -> float:
     return float(0.5 * (values[order[low]] + values[order[high]]))
 
 
-def ranked(name: str, counts: Mapping[str, int], gaps: bool) -> Column:
+def rank_levels(name: str, counts: Mapping[str, int], gaps: bool) -> Column:
     """An ordered category as the ranks of its levels, which have these counts, in their order.
 
     A rank is one feature that keeps the order; a step for each level had the same errors (1.01 to 0.99 of
     them on six synthetic tables) and needs a feature each. Gaps are told apart, at the median rank.
 
-    >>> ranked("size", {"S": 3, "M": 1, "L": 0}, gaps=False)
+    >>> rank_levels("size", {"S": 3, "M": 1, "L": 0}, gaps=False)
     LevelColumn(name='size', levels=('S', 'M', 'L'), numbers=((0.0,), (1.0,), (2.0,)), other=(0.0,), \
 missing=(0.0,), ordered=True)
     """

@@ -46,7 +46,7 @@ def words_of(trimmed: Any, gaps: Gaps) -> Coded:
     return Coded(place[codes], [value for value, is_kept in zip(values, kept, strict=True) if is_kept])
 
 
-def written(strings: Any, gaps: Gaps) -> Written:
+def survey_text(strings: Any, gaps: Gaps) -> Written:
     """How the values of a column of strings are written."""
     return Written.of(trim(strings), gaps)
 

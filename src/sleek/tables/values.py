@@ -55,7 +55,7 @@ class Dates(Values):
 class Coded(Values):
     """Places in a list of different values, -1 where one is missing.
 
-    >>> coded = factorized(["red", None, "blue", "red"])
+    >>> coded = factorize(["red", None, "blue", "red"])
     >>> coded.array, coded.values
     (array([ 0, -1,  1,  0], dtype=int32), ['red', 'blue'])
     """
@@ -108,7 +108,7 @@ def join_values(name: str, parts: Sequence[Values]) -> Values:
         if not part.has_values:
             codes.append(np.full(len(part), -1, dtype=np.int32))
             continue
-        coded = part if isinstance(part, Coded) else factorized(part.array.tolist())
+        coded = part if isinstance(part, Coded) else factorize(part.array.tolist())
         keys = [value if type(value) is str else (type(value), value) for value in coded.values]
         lookup = [place.setdefault(key, len(place)) for key in keys]
         codes.append(coded.spread(np.array(lookup, dtype=np.int32), -1))
@@ -155,7 +155,7 @@ class Columns:
         return cls(values, sum(map(len, parts)))
 
 
-def factorized(values: Any) -> Coded:
+def factorize(values: Any) -> Coded:
     """Python objects as codes, in the order in which they appear."""
     place: dict[Any, int] = {}
     codes = np.empty(len(values), dtype=np.int32)

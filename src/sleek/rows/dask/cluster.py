@@ -13,7 +13,7 @@ from sleek._runtime.packages import need
 from sleek._runtime.sums import Sum
 from sleek._runtime.types import IntArray
 from sleek.outputs.base import Outputs
-from sleek.rows.checked import changed
+from sleek.rows.checked import rows_changed_error
 from sleek.rows.cutting import Cutting
 from sleek.rows.dask.collections import PURPOSE, Load
 from sleek.rows.dask.parts import Loaded, PartitionRows, Reading, weights_of, words_of
@@ -243,7 +243,7 @@ def in_memory(rows: DaskRows, reads: str, n_rows: int, run: Run) -> ArrayRows:
     found = partitions(rows, reads, True, None)
     parts: list[PartitionRows] = found.rows_at(np.arange(n_rows), _itself, run)
     if sum(len(part) for part in parts) != n_rows:
-        raise changed(n_rows, sum(len(part) for part in parts))
+        raise rows_changed_error(n_rows, sum(len(part) for part in parts))
     own = np.concatenate([part.first + part.places for part in parts])
     words = [words_of(part.number, part.first, part.places) for part in parts]
     where = join_words(words, [len(part) for part in parts])

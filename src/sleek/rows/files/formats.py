@@ -98,14 +98,14 @@ class JsonLines(Format):
     word, endings = "JSON lines", endings.JSON_LINES
 
     def look(self, path: str, encoding: str | None) -> tuple[Any, int | None, Dialect | None]:
-        with unpacked(path) as stream:
+        with open_decompressed(path) as stream:
             first = next(_pieces(stream), b"")
-        return parsed_json(first).schema, None, None
+        return parse_json(first).schema, None, None
 
     def batches(self, table: FileLayout, asked: Asked) -> Iterator[Any]:
-        with unpacked(table.path) as stream:
+        with open_decompressed(table.path) as stream:
             for piece in _pieces(stream):
-                found = parsed_json(piece)
+                found = parse_json(piece)
                 columns = [
                     found.column(name) if name in found.column_names else pa.nulls(len(found))
                     for name in asked.columns
@@ -114,10 +114,10 @@ class JsonLines(Format):
                 yield from part.to_batches(max_chunksize=asked.rows)
 
 
-def parsed_json(lines: bytes) -> Any:
+def parse_json(lines: bytes) -> Any:
     """Lines of JSON as an Arrow table; what looks like a time stamp stays the text that it is.
 
-    >>> parsed_json(b'{"a": 1, "b": "2024-01-31"}').to_pylist()
+    >>> parse_json(b'{"a": 1, "b": "2024-01-31"}').to_pylist()
     [{'a': 1, 'b': '2024-01-31'}]
     """
     from pyarrow.json import ParseOptions, read_json
@@ -147,12 +147,12 @@ class Csv(Format):
     word, endings = "CSV", endings.TEXT
 
     def look(self, path: str, encoding: str | None) -> tuple[Any, int | None, Dialect | None]:
-        with unpacked(path) as stream:
+        with open_decompressed(path) as stream:
             head = stream.read(LOOKED_AT)
         dialect = Dialect.of(head, path, encoding=encoding)
         every = Asked([name for name in dialect.header if name], 1)
         try:
-            file = self._opened(path, dialect, every, infer=True)
+            file = self._open(path, dialect, every, infer=True)
         except pa.ArrowInvalid:
             check_lines(path, dialect)
             raise
@@ -163,7 +163,7 @@ class Csv(Format):
     def batches(self, table: FileLayout, asked: Asked) -> Iterator[Any]:
         assert table.dialect is not None
         try:
-            with self._opened(table.path, table.dialect, asked) as file:
+            with self._open(table.path, table.dialect, asked) as file:
                 for batch in file:
                     named = batch.rename_columns(asked.columns)
                     yield from (named.slice(start, asked.rows) for start in range(0, len(named), asked.rows))
@@ -172,7 +172,7 @@ class Csv(Format):
                 check_lines(table.path, table.dialect)
             raise
 
-    def _opened(
+    def _open(
         self,
         path: str,
         dialect: Dialect,
@@ -211,7 +211,7 @@ def format_of(path: str) -> Format:
     for known in FORMATS:
         if path.lower().endswith(known.endings):
             return known
-    with unpacked(path) as stream:
+    with open_decompressed(path) as stream:
         head = stream.read(64)
     for mark, known in ((PARQUET_MARK, PARQUET), (ARROW, ARROW_FILES)):
         if head.startswith(mark):
@@ -219,7 +219,7 @@ def format_of(path: str) -> Format:
     return JSON_LINES if head.lstrip().startswith(b"{") else CSV
 
 
-def unpacked(path: str) -> Any:
+def open_decompressed(path: str) -> Any:
     """The bytes of a file, uncompressed."""
     with open(path, "rb") as file:
         packed = file.read(2) == GZIP
@@ -228,7 +228,7 @@ def unpacked(path: str) -> Any:
 
 def in_utf8(path: str, encoding: str) -> Any:
     """The text of a file, uncompressed and in UTF-8."""
-    stream = unpacked(path)
+    stream = open_decompressed(path)
     return stream if encoding == "utf-8" else pa.transcoding_input_stream(stream, encoding, "utf-8")
 
 

@@ -42,17 +42,17 @@ def sample_files(files: Files, most: int) -> SampledTable:
     with closing(readable.chunks(None, True)) as found:
         for chunk in found:
             n_rows += len(chunk)
-            kept.append(_drawn(chunk, share))
+            kept.append(_draw(chunk, share))
             while sum(map(len, kept)) > most:
                 share /= 2.0
-                kept = [_drawn(part, share) for part in kept]
+                kept = [_draw(part, share) for part in kept]
     if not n_rows:
         raise TableError(f"{files.named_files} has column names but no rows.")
     columns = Columns.joined([part.X for part in kept])
     return SampledTable(readable, columns, n_rows, unusable)
 
 
-def _drawn(chunk: RawBlock, share: float) -> RawBlock:
+def _draw(chunk: RawBlock, share: float) -> RawBlock:
     if share == 1.0:
         return chunk
     return chunk.take(np.flatnonzero(RowShare(0, 0.0, share).mask(chunk.own_numbers())))

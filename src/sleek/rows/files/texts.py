@@ -15,7 +15,7 @@ from sleek.tables.dialect import Dialect, western
 from sleek.tables.errors import TableError
 from sleek.tables.gaps import Gaps
 from sleek.tables.notation import Notation, Written
-from sleek.tables.text import warn_of_doubts, written
+from sleek.tables.text import survey_text, warn_of_doubts
 
 if TYPE_CHECKING:
     from sleek.rows.files.files import Files
@@ -114,6 +114,6 @@ def _columns(table: FileLayout, gaps: Gaps) -> dict[str, Written]:
     asked = Asked(names, BATCH_ROWS, frozenset(names), gaps, True)
     for batch in table.format.batches(table, asked) if names else ():
         for name in names:
-            found[name] += written(batch.column(name), gaps)
+            found[name] += survey_text(batch.column(name), gaps)
     named = [name for name in table.partition if name in table.texts]
-    return found | {name: written(pa.array([table.named(name)], pa.string()), gaps) for name in named}
+    return found | {name: survey_text(pa.array([table.named(name)], pa.string()), gaps) for name in named}
