@@ -241,3 +241,13 @@ def test_probabilities(made, tmp_path):
     columns = [f"prediction_probability_{label}" for label in model.classes_]
     np.testing.assert_array_equal(table[columns], expected)
     np.testing.assert_array_equal(table.prediction, model.predict(new[features]))
+
+
+def test_held_out_rows_without_weight_are_a_sentence_about_the_option(made, tmp_path):
+    _, old, _ = made
+    path = tmp_path / "t.csv"
+    _, held = Files(made[0] / "old.csv").split(0.25, 0)
+    weight = 1 - held.part.mask(np.arange(len(old))).astype(int)
+    old.assign(w=weight).to_csv(path, index=False)
+    done = run("fit", path, "-t", "rent", "--weight", "w", "--test", "0.25", *OPTIONS, code=2)
+    assert "--test: all rows held out have weight 0 in column 'w'." in " ".join(done.stderr.split())

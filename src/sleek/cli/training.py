@@ -22,6 +22,7 @@ from sleek.model.kernel_model import KernelModel
 from sleek.model.living import batch_of_rows, require_memory
 from sleek.report.expected import baseline, expected_error
 from sleek.report.scores import scores_of_rows
+from sleek.rows.checked import NoRowsError
 from sleek.rows.predicting import open_features
 from sleek.rows.rows import Rows, Run
 from sleek.tables.inputs import Inputs
@@ -182,7 +183,7 @@ def _values(model: KernelModel, task: str, choices: Choices, targets: Any) -> di
     return {
         "task": task,
         "target": choices.target,
-        "classes": model.outputs.classes.tolist() if task == CLASSIFICATION else None,  # type: ignore[attr-defined]
+        "classes": list(model.outputs.labels) or None,
         "rows": facts.n_rows,
         "columns": len(expected_of(model).columns.columns),
         "features": model.n_features,
@@ -197,10 +198,10 @@ def _test(model: KernelModel, files: Files, run: Run, weight: str | None) -> dic
     """Scores on the rows held out."""
     try:
         return scores_of_rows(model, _rows(model, files), run, weight is not None)[0]
-    except ValueError as error:
-        if "weight above 0" in str(error):
-            raise InputError(f"--test: all rows held out have weight 0 in column {weight!r}.") from None
-        raise
+    except NoRowsError:
+        if weight is None:
+            raise
+        raise InputError(f"--test: all rows held out have weight 0 in column {weight!r}.") from None
 
 
 def _metadata(choices: Choices) -> dict[str, Any]:

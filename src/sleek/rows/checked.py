@@ -18,6 +18,10 @@ from sleek.tables.inputs import Inputs
 from sleek.tables.values import Columns
 
 
+class NoRowsError(ValueError):
+    """There are no rows to work on: none at all, or none of positive weight."""
+
+
 def that_count(chunks: Iterable[RawBlock]) -> Iterator[RawBlock]:
     """The rows of positive weight."""
     for chunk in chunks:

@@ -16,7 +16,7 @@ from sleek._runtime.sums import Sum, Sums
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.base import Outputs
-from sleek.rows.checked import ready, rows_changed_error, that_count
+from sleek.rows.checked import NoRowsError, ready, rows_changed_error, that_count
 from sleek.rows.cutting import PREDICTED, TARGETS, Cutting
 from sleek.rows.encoding import Encoding, Strangers, warn_of_strangers
 from sleek.rows.raw import (
@@ -276,7 +276,7 @@ class Rows(ABC):
             return found
         if cutting.n_rows is not None:
             raise rows_changed_error(cutting.n_rows, 0)
-        raise ValueError(self._no_rows("learn from"))
+        raise NoRowsError(self._no_rows("learn from"))
 
     def _no_rows(self, purpose: str) -> str:
         """The sentence for rows of which there are none."""
@@ -314,7 +314,7 @@ class Rows(ABC):
                     n_blocks += 1
                     yield result
         if not n_blocks:
-            raise ValueError(self._no_rows("predict"))
+            raise NoRowsError(self._no_rows("predict"))
         if encoding is not None and encoding.inputs is not None and run.strangers is None:
             warn_of_strangers(encoding.inputs, strangers)
 

@@ -14,6 +14,7 @@ from sleek._runtime.packages import need
 from sleek._runtime.sums import Sum
 from sleek._runtime.types import AnyArray, IntArray
 from sleek.outputs.base import Outputs
+from sleek.rows.checked import NoRowsError
 from sleek.rows.cutting import TARGETS, Cutting
 from sleek.rows.dask.collections import (
     PURPOSE,
@@ -226,7 +227,7 @@ class DaskRows(Rows):
 
         found = map_reduce(self, task, run, reads, features, cutting, encoding)
         if found is None:
-            raise ValueError(self._no_rows("learn from"))
+            raise NoRowsError(self._no_rows("learn from"))
         return found
 
     def source(
