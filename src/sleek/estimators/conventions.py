@@ -10,9 +10,8 @@ from sklearn.base import BaseEstimator
 
 from sleek import __version__
 from sleek._runtime.warn import warn
-from sleek.rows.opening import is_dask
 from sleek.rows.rows import Rows
-from sleek.tables.frames import column_names
+from sleek.tables.frames import column_names, is_dask
 
 KEY = "_sleek_version"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +18,12 @@ from sleek.bases.far import far_features
 from sleek.bases.units import Units
 from sleek.kernels import LARGE_BLOCK
 from sleek.model import living
-from sleek.model.rows_to_predict import features_of_rows, rows_of
+from sleek.model.rows_to_predict import expected_by, features_of_rows
 from sleek.model.uncertain import Uncertainty
 from sleek.outputs.base import Outputs
+from sleek.rows.predicting import Expected, rows_to_predict
 from sleek.rows.scaling import Scaling
-from sleek.rows.source import rows_per_block
+from sleek.rows.source import SMALL_BLOCK, rows_per_block
 
 if TYPE_CHECKING:
     from sleek.calibration import Calibration
@@ -135,6 +137,11 @@ class KernelModel:
             f"None of the bases {self.expansion.name} declares a parameter with the axis 'feature'."
         )
 
+    @cached_property
+    def expected(self) -> Expected:
+        """What rows to predict must look like."""
+        return expected_by(self)
+
     @property
     def names_of_features(self) -> tuple[str, ...]:
         """The features' own names, or x0, x1, …"""
@@ -184,7 +191,10 @@ class KernelModel:
 
     def kernel(self, A: AnyArray, B: AnyArray) -> FloatArray:
         """The learnt low rank kernel k(a, b) = Σ_j φ_j(a) φ_j(b) for all pairs of rows."""
-        K: FloatArray = self.features(rows_of(self, A)[:]) @ self.features(rows_of(self, B)[:]).T
+        K: FloatArray = (
+            self.features(rows_to_predict(A, self.expected)[:])
+            @ self.features(rows_to_predict(B, self.expected)[:]).T
+        )
         return K
 
     def decision_function(self, X: Any, n_jobs: int = 1) -> FloatArray:
@@ -196,11 +206,11 @@ class KernelModel:
             A table (a data frame, or a dictionary of columns) is read by the names of its columns.
         n_jobs : int, default=1
         """
-        return self.outputs.scores(self.outputs_unchecked(rows_of(self, X), n_jobs))
+        return self.outputs.scores(self.outputs_unchecked(rows_to_predict(X, self.expected), n_jobs))
 
     def predict(self, X: Any, n_jobs: int = 1) -> AnyArray:
         """Class labels, or the predicted numbers; parameters are those of `decision_function`."""
-        return self.predict_unchecked(rows_of(self, X), n_jobs)
+        return self.predict_unchecked(rows_to_predict(X, self.expected), n_jobs)
 
     def predict_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> AnyArray:
         """The same for a finite float array (n, n_features), without a look at it: 10 µs for one row."""
@@ -212,14 +222,13 @@ class KernelModel:
 
     def outputs_unchecked(self, X: AnyArray | EncodedTable, n_jobs: int = 1) -> FloatArray:
         """The outputs (n, n_outputs) for a finite float array, without a look at it."""
-        size = rows_per_block(len(X))
-        if len(X) <= size:
+        if len(X) <= SMALL_BLOCK:
             X = X[:]  # a table becomes features
             if len(X) * len(self.theta) * (X.shape[1] + len(self.b)) <= ALONE:
                 return self._block_outputs(X)
             with single_threaded_blas():
                 return self._block_outputs(X)
-        Y = np.empty((len(X), len(self.b)))
+        Y, size = np.empty((len(X), len(self.b))), rows_per_block(len(X))
 
         def fill(start: int) -> None:
             Y[start : start + size] = self._block_outputs(X[start : start + size])
@@ -248,11 +257,11 @@ class KernelModel:
         X : array-like of shape (n_samples, n_features), or a table
         n_jobs : int, default=1
         """
-        return self.uncertainty.probabilities(rows_of(self, X), n_jobs)
+        return self.uncertainty.probabilities(rows_to_predict(X, self.expected), n_jobs)
 
     def predict_log_proba(self, X: Any, n_jobs: int = 1) -> FloatArray:
         """The logarithm of every class's probability for each row, (n, n_classes)."""
-        return self.uncertainty.log_probabilities(rows_of(self, X), n_jobs)
+        return self.uncertainty.log_probabilities(rows_to_predict(X, self.expected), n_jobs)
 
     def predict_set(
         self,
@@ -270,16 +279,18 @@ class KernelModel:
         self, X: Any, confidence_level: float | list[float] = 0.9, groups: Any = None, n_jobs: int = 1
     ) -> FloatArray:
         """Ends between which the number is with a wanted probability; see `LowRankLSSVR.predict_interval`."""
-        spread = self.uncertainty.spread(rows_of(self, X), n_jobs)
+        spread = self.uncertainty.spread(rows_to_predict(X, self.expected), n_jobs)
         return self.uncertainty.intervals(spread, confidence_level, groups)
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), n_jobs: int = 1) -> FloatArray:
         """Quantiles of the number for each row; see `LowRankLSSVR.predict_quantiles`."""
-        return self.uncertainty.quantiles(self.uncertainty.spread(rows_of(self, X), n_jobs), quantiles)
+        return self.uncertainty.quantiles(
+            self.uncertainty.spread(rows_to_predict(X, self.expected), n_jobs), quantiles
+        )
 
     def predict_std(self, X: Any, n_jobs: int = 1) -> FloatArray:
         """The standard deviation of the error to expect for each row."""
-        return self.uncertainty.deviations(self.uncertainty.spread(rows_of(self, X), n_jobs))
+        return self.uncertainty.deviations(self.uncertainty.spread(rows_to_predict(X, self.expected), n_jobs))
 
     def conformalize(self, X: Any, y: Any, groups: Any = None) -> KernelModel:
         """The same model with levels that are kept for certain, by rows that the fit has not seen.
@@ -295,7 +306,7 @@ class KernelModel:
         groups : array-like of shape (n_samples,), default=None
             Levels are then kept for each group of rows by itself, and predictions ask for the groups too.
         """
-        evidence = self.uncertainty.evidence(rows_of(self, X))
+        evidence = self.uncertainty.evidence(rows_to_predict(X, self.expected))
         return self.uncertainty.conformalize(evidence, y, np.ones(len(evidence)), groups)
 
     @property

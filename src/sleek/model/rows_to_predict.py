@@ -20,7 +20,7 @@ def rows_of(model: KernelModel, X: Any, *, one_row: bool = False) -> AnyArray | 
 
     `one_row` lets a row alone, of shape (d,), stand for a matrix of one.
     """
-    return rows_to_predict(X, expected_by(model), one_row)
+    return rows_to_predict(X, model.expected, one_row)
 
 
 def expected_by(

@@ -21,7 +21,7 @@ from sleek.rows.arrays import ArrayRows
 from sleek.rows.checked import all_finite, check_finite
 from sleek.rows.rows import Rows
 from sleek.rows.table_rows import ColumnRows, check_columns, learn_rows
-from sleek.tables.frames import column_names, columns_by_name, is_frame, place_names
+from sleek.tables.frames import column_names, columns_by_name, is_dask, is_frame, place_names
 from sleek.tables.reading import is_number
 from sleek.tables.values import Coded, Columns, Numbers, Values
 
@@ -141,11 +141,6 @@ def rows_with_targets(X: Any, y: Any = None, sample_weight: Any = None) -> Rows 
             "be None."
         )
     return X
-
-
-def is_dask(X: Any) -> bool:
-    """Whether it is a Dask collection; nothing is imported to find out."""
-    return hasattr(X, "__dask_graph__") and hasattr(X, "npartitions")
 
 
 def dask_rows(*collections: Any) -> Rows:

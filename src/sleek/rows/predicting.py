@@ -19,12 +19,12 @@ from sleek._runtime.warn import warn
 from sleek.rows.arrays import ArrayRows
 from sleek.rows.checked import all_finite, check_finite
 from sleek.rows.encoding import Strangers, warn_of_strangers
-from sleek.rows.opening import dask_rows, is_dask
+from sleek.rows.opening import dask_rows
 from sleek.rows.rows import Rows
 from sleek.tables.columns import NumberColumn
 from sleek.tables.encoded import EncodedTable
 from sleek.tables.errors import TableError, suggestion
-from sleek.tables.frames import column_names, column_of, columns_by_name, is_frame, place_names
+from sleek.tables.frames import column_names, column_of, columns_by_name, is_dask, is_frame, place_names
 from sleek.tables.inputs import Inputs
 from sleek.tables.values import Coded
 

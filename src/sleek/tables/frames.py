@@ -50,6 +50,11 @@ def _labels(table: Any) -> list[Any] | None:
     return None
 
 
+def is_dask(X: Any) -> bool:
+    """Whether it is a Dask collection; nothing is imported to find out."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "npartitions")
+
+
 def place_names(count: int) -> list[str]:
     """What columns without names are called: by their places."""
     return [f"x{place}" for place in range(count)]
