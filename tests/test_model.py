@@ -52,7 +52,7 @@ def test_columns_to_write_need_one_evaluation_of_the_units(monkeypatch, asked):
         return features(self, X, units)
 
     monkeypatch.setattr(GaussianRBF, "features", counted)
-    found = model.saying(**asked)(X)
+    found = model.prediction_columns(**asked)(X)
     assert sum(evaluated) == 60
     np.testing.assert_array_equal(found[""], expected)
 

@@ -157,7 +157,7 @@ def check_memory(n_rows: int, machine: int | None) -> None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None or not equal to itself, as NaN, or cannot even say so, as pandas.NA.
+    """Whether a value is None, NaN or pandas.NA.
 
     >>> is_missing(None), is_missing(float("nan")), is_missing("")
     (True, True, False)

@@ -1,4 +1,4 @@
-"""A basis written down as a formula, so that it can be differentiated and said in other languages.
+"""A basis as a symbolic formula, which can be differentiated and printed in other languages.
 
 φ_j(x) = profile(z),  z = start_j + Σ_i term(x_i, λ_ji)
 
@@ -7,7 +7,7 @@ A formula is built from the names of the units' arrays with ordinary operators::
     x, z, centers, shapes = names("x z centers shapes")
     Formula(term=shapes * abs(x - centers), profile=exp(-z))
 
-Whoever speaks a language supplies a word for each operator and hands them to `Expression.fold`. Programs
+A printer has a word for each operator of its language, and hands them to `Expression.fold`. Programs
 (`sleek.export.program`) are made of the same expressions, whose leaves are elements of arrays: `Element`.
 """
 

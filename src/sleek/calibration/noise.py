@@ -135,7 +135,7 @@ class Noise:
 
 @dataclass(frozen=True, eq=False)
 class SizeModel:
-    """A model of sizes, as cross-validation sees it."""
+    """A candidate for the model of residual sizes, with its cross-validated losses."""
 
     losses: FloatArray  # (n,) of each row, by a model that has not seen it
     log_sizes: FloatArray  # (n,) by the same models

@@ -38,11 +38,11 @@ def predict(
 ) -> list[str]:
     """Write predictions of all rows, in memory that does not grow with them; notes.
 
-    `wanted` is what to write beside predictions (`KernelModel.saying`).
+    `wanted` is what to write beside predictions (`KernelModel.prediction_columns`).
     """
     with blaming(path), warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        said = model.saying(**wanted)
+        said = model.prediction_columns(**wanted)
         files, rows = files_for(model, path, decimal)
         run = Run(all_cores(), strangers={})
         kept = list(files.tables[0].columns) if EVERYTHING in keep else list(keep)

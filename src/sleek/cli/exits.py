@@ -31,7 +31,7 @@ class InputError(Exception):
 
 @contextmanager
 def blaming(what: str) -> Iterator[None]:
-    """A library's complaint about values is one about the user's input `what`."""
+    """Turn a ValueError of the library into an `InputError` that names the input `what`."""
     try:
         yield
     except (TableError, InputError):
@@ -44,7 +44,7 @@ def blaming(what: str) -> Iterator[None]:
 
 
 def with_exit_codes(command: Callable[P, None]) -> Callable[P, None]:
-    """The command with its ends as exit codes: a sentence and 2 for bad input, never a traceback for it."""
+    """Wrap a command so that bad input ends in one sentence and exit code 2, never in a traceback."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:

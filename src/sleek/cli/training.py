@@ -33,7 +33,7 @@ WORDS = {"`n_units`=": "--units ", "`n_jobs`=": "--jobs ", " rows of X": " rows"
 
 @dataclass(frozen=True)
 class Choices:
-    """What the user decided; None where sleek decides."""
+    """The options of `sleek fit`; None where the choice is left to sleek."""
 
     target: str
     task: str | None = None
@@ -57,7 +57,7 @@ class Choices:
 
 @dataclass(frozen=True, eq=False)
 class FitReport:
-    """A model, what to tell of it as plain values, and what else the user should know."""
+    """The model of a fit, its summary as plain values, and notes for the user."""
 
     model: KernelModel
     inputs: Inputs
@@ -177,7 +177,7 @@ def _rows(model: KernelModel, files: Files) -> Rows:
 
 
 def _values(model: KernelModel, task: str, choices: Choices, targets: Any) -> dict[str, Any]:
-    """What is told of a model."""
+    """The summary of a fit as plain values."""
     facts = model.facts
     assert facts is not None  # a fit always states them
     return {

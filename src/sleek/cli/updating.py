@@ -1,4 +1,4 @@
-"""What `sleek update` and `sleek merge` do, and what they print."""
+"""`sleek update` and `sleek merge`: rows added to or taken out of a model file, and models merged."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
 
 @dataclass(frozen=True)
 class Change:
-    """What to do with the rows."""
+    """The options of `sleek update`."""
 
     target: str | None = None
     weight: str | None = None
@@ -65,7 +65,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """A model, what to tell of it as plain values, and what else the user should know."""
+    """The updated model, a summary as plain values, and notes for the user."""
 
     model: KernelModel
     values: dict[str, Any]

@@ -178,14 +178,14 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         return self._evaluate(X, self._model().predict_unchecked)
 
     def effects(self) -> Effects:
-        """What the model says as a mean, a curve for each column, and surfaces of pairs of columns.
+        """The model as the sum of a mean, a curve for each column, and surfaces of pairs of columns.
 
         See `KernelModel.effects`; ``print(model.effects())`` says it in words.
         """
         return self._model().effects()
 
     def explain(self, X: Any) -> Explanation:
-        """Why the model says what it says for a row or several; see `KernelModel.explain`."""
+        """Explain predictions: what each column and each unit adds; see `KernelModel.explain`."""
         return self._model().explain(X)
 
     def reasons(self, X: Any, n: int = 3) -> list[list[Reason]]:
@@ -223,7 +223,9 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         model, workers = self._model(), Workers(check_n_jobs(self.n_jobs))
         with Reporter(type(self).__name__, self.verbose) as report:
             rows = self._features(X)
-            return rows.write(model.saying(proba, interval), path, keep, Run(workers, report.rows))
+            return rows.write(
+                model.prediction_columns(proba, interval), path, keep, Run(workers, report.rows)
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,7 @@ from sleek.tables.frames import place_names
 
 
 class FittedAttributes:
-    """Attributes that are read off the model."""
+    """Fitted attributes that are computed from `model_`."""
 
     model_: KernelModel
     n_features_in_: int

@@ -11,7 +11,7 @@ from sleek.rows.rows import Rows
 
 
 def standing_of(estimator: Any, rows: Rows) -> Standing | None:
-    """Where the fit before has got to; None if there is none, or it is not to be gone on from.
+    """The state of the previous fit, for `warm_start`; None if there is none, or it is not asked for.
 
     The features must be those of the fit before.
     """

@@ -1,4 +1,4 @@
-"""The words in which DuckDB, PostgreSQL and SQLite differ, and literals of SQL."""
+"""SQL dialects: where DuckDB, PostgreSQL and SQLite differ; and literals of SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that are made of each other, as one SELECT statement.
+"""A SELECT statement whose columns depend on each other, level by level.
 
 A column that reads others comes a level later, and levels are materialized: engines that are free to inline a
 subquery put a copy of its expression at every place that names it, and plans grow exponentially with the

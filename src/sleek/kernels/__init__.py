@@ -1,4 +1,4 @@
-"""The loops that touch every row, feature and unit: which implementation does them.
+"""Numerical kernels over rows, features and units: NumPy for small blocks, compiled loops for large ones.
 
 `reference.py` defines them in NumPy. Large blocks go to `compiled.py`, which is imported when the first such
 block arrives: small problems never wait for a compiler. The choice depends on the block alone, so that a fit

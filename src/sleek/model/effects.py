@@ -123,7 +123,7 @@ class Contributions:
 
 
 class Effects:
-    """What a model says as a mean, a curve for each column, a surface for some pairs, and a rest.
+    """A model as the sum of a mean, a curve for each column, a surface for some pairs, and a rest.
 
     Parameters
     ----------

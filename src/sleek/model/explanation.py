@@ -30,7 +30,7 @@ Table = tuple[str, list[str], list[list[str]]]  # title, head, body
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why a model says what it says for a row or several (n of them).
+    """The explanation of the predictions for one row or several (n of them).
 
     The outputs are sums, and can be read in three ways: as effects of columns,
     ``outputs = effects.mean + effects.values.sum(axis=1)``; as contributions of units,

@@ -314,7 +314,7 @@ class KernelModel:
         """How sure predictions are, for rows that have been checked."""
         return Uncertainty(self)
 
-    def saying(
+    def prediction_columns(
         self, proba: bool = False, interval: float | None = None, scores: bool = False
     ) -> Callable[..., Any]:
         """A function of rows, unchecked, that gives predictions, or a dictionary of columns to write."""
@@ -404,7 +404,7 @@ class KernelModel:
         write(self, path, **options)
 
     def explain(self, X: Any) -> Explanation:
-        """Why the model says what it says for a row or several.
+        """Explain predictions: what each column and each unit adds, for one row or several.
 
         First what the columns add to the average, the largest first; then what every unit contributes, and
         the model's slopes there.
@@ -477,7 +477,7 @@ class KernelModel:
         return familiar(self.effects(), features_of_rows(self, X))
 
     def effects(self) -> Effects:
-        """What the model says as a mean, a curve for each column, and surfaces of pairs of columns.
+        """The model as the sum of a mean, a curve for each column, and surfaces of pairs of columns.
 
         It is the functional ANOVA decomposition under the training columns' own distributions, in closed form
         for Gaussian, robust, box and linear units. Effects describe the model. Where columns depend on each

@@ -32,7 +32,7 @@ from sleek.tables.inputs import Inputs
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a fit hands to its estimator.
+    """The results of a fit that its estimator publishes.
 
     Attributes
     ----------

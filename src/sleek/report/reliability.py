@@ -15,7 +15,7 @@ LEVELS = (0.8, 0.9, 0.95)
 
 
 def sureness_sums(model: KernelModel, X: Any, y: AnyArray, s: FloatArray) -> FloatArray:
-    """What rows add to the scores that `sureness` makes of it: sums over rows, the first that of weights.
+    """Sums over rows that `sureness` computes scores from; the first is that of the weights.
 
     A classifier has those of log loss and Brier score, a regression for each level those of coverage and
     width. Nothing for a model without calibration, or with one for groups of rows, which are not known here.

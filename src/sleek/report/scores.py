@@ -73,7 +73,7 @@ def scores_of_rows(
 
 @dataclass(frozen=True, eq=False)
 class Judged(Sums):
-    """What is known of the answers for some rows."""
+    """Sums over rows that scores are computed from."""
 
     rows: int
     weight: float

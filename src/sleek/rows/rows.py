@@ -46,7 +46,7 @@ LOOK_ROWS = (
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """With how many threads a pass over rows is made, and who is told of it.
+    """Threads of a pass over rows, and who is told of its progress.
 
     `progress` hears how far it is. What training had none of is counted in `strangers`, by column; None: it
     is counted in a warning.
@@ -59,7 +59,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """Weights and targets of all rows in a few numbers.
+    """Statistics of the weights and targets of all rows.
 
     Parameters
     ----------

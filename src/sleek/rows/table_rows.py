@@ -57,7 +57,7 @@ from sleek.tables.values import Columns, Values
 
 @dataclass(frozen=True, eq=False)
 class TableRows(Rows):
-    """Another's rows, which hand out columns, as the features that a model reads."""
+    """Rows of a table with their columns encoded as the features of a model."""
 
     rows: Rows
     encoding: Encoding

@@ -42,7 +42,7 @@ class Column(ABC):
 
     @abstractmethod
     def settle(self, values: Values) -> AnyArray:
-        """One number for each of n values, refused if it is of another kind."""
+        """Encode n values as one number each; a value of another kind is refused."""
 
     @abstractmethod
     def features(self, settled: AnyArray) -> FloatArray:
@@ -54,7 +54,7 @@ class Column(ABC):
         return None
 
     def unusual(self, settled: AnyArray, values: Values) -> Unusual:
-        """What there is among values to predict that training had none of."""
+        """Count the values to predict that training did not have: missing ones and unseen levels."""
         return Unusual()
 
     def encode(self, values: Any) -> FloatArray:
@@ -108,7 +108,7 @@ class NumberColumn(Column):
 
 
 class WordColumn(Column):
-    """A word out of some: each level has a line of numbers in a table, and so have other words and gaps."""
+    """A category: a table has a line of features for each level, for unseen levels and for missing values."""
 
     levels: tuple[str, ...]
 
@@ -158,7 +158,7 @@ class WordColumn(Column):
 
 @dataclass(frozen=True)
 class CategoryColumn(WordColumn):
-    """A word out of a few: one feature per level, 1 where the value is that level and else 0.
+    """A category of few levels, one-hot encoded: a feature per level, 1 where the value is that level.
 
     A missing value is a level of its own if there was one in training (`gap`), and so are all words that are
     no level (`other`), as rare ones are; else they are 0 everywhere, which is different from every level.
@@ -204,7 +204,7 @@ class CategoryColumn(WordColumn):
 
 @dataclass(frozen=True)
 class LevelColumn(WordColumn):
-    """A word out of many: each level is one number for each output, learnt from the targets.
+    """A category of many levels, target encoded: a level is one number per output, learnt from the targets.
 
     Those of an `ordered` category are ranks instead, and if there were gaps in training a second number tells
     them apart.

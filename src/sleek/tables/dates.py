@@ -1,4 +1,4 @@
-"""Dates: parts of the calendar, and dates written as text, many at once: a million of them take a second."""
+"""Parsing of dates that are written as text, a million in about a second, and parts of the calendar."""
 
 from __future__ import annotations
 

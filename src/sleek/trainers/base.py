@@ -22,7 +22,7 @@ def silent(line: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """Units to go on from, and their theta and b if these are known."""
+    """Units to continue training from, and their theta and b if these are known."""
 
     expansion: Expansion
     solution: Solution | None = None

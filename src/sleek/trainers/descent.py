@@ -1,4 +1,4 @@
-"""L-BFGS with lower bounds: the minimiser that moves all learnt numbers.
+"""L-BFGS with lower bounds: the optimiser of all learnt parameters.
 
 Coordinates at their bound whose gradient holds them there leave the problem for one iteration. For the others
 the direction is -H·g with the limited-memory inverse Hessian of the last pairs s = Δx, y = Δg,
