@@ -29,7 +29,7 @@ LEAST_LEVERAGE = 0.02  # on average: less makes intervals wider by less than a p
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """What is predicted for n rows and k outputs, and what a residual there is a multiple of."""
+    """Predictions of k outputs for n rows, and how large their residuals are expected to be."""
 
     values: FloatArray  # (n, k, 2)
 

@@ -29,7 +29,7 @@ class _Conformal:
     _features: Callable[[Any], Rows]
 
     def conformalize(self, X: Any, y: Any = None, groups: Any = None) -> Self:
-        """Make levels certain, by rows that the fit has not seen: split conformal prediction.
+        """Split conformal prediction: guarantee confidence levels, by rows that were not used in the fit.
 
         For a new row in random order with these, whatever their distribution, sets have the true class, and
         intervals the true number, with at least the confidence level asked for. Predictions and probabilities
