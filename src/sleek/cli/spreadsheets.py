@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import io
 from pathlib import Path
-from typing import TextIO
 
 from sleek.cli.exits import InputError
 
@@ -18,32 +16,17 @@ def check_spreadsheet(path: Path | None) -> None:
         raise InputError(f"--spreadsheet writes a .csv or .tsv file, got {path}.")
 
 
-def guard(content: bytes, path: Path | None) -> bytes:
-    """The same table with an apostrophe before every text that a spreadsheet could run; numbers stay.
-
-    >>> guard(b"id,prediction\\n=1+1,-2.5\\n", None)
-    b"id,prediction\\n'=1+1,-2.5\\n"
-    """
-    stream = io.StringIO(newline="")
-    _copy(io.StringIO(content.decode("utf-8"), newline=""), stream, path)
-    return stream.getvalue().encode("utf-8")
-
-
 def guard_file(path: Path) -> Path:
-    """A file beside another with such a table, written line by line."""
+    """The table in a file beside it, with an apostrophe before every text that a spreadsheet could run."""
     guarded = path.with_name(f"guarded{path.suffix}")
     with (
         path.open(encoding="utf-8", newline="") as source,
         guarded.open("w", encoding="utf-8", newline="") as target,
     ):
-        _copy(source, target, path)
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+        writer = csv.writer(target, delimiter=delimiter, lineterminator="\n")
+        writer.writerows([_guard(cell) for cell in row] for row in csv.reader(source, delimiter=delimiter))
     return guarded
-
-
-def _copy(source: TextIO, target: TextIO, path: Path | None) -> None:
-    delimiter = "\t" if path is not None and path.suffix.lower() == ".tsv" else ","
-    writer = csv.writer(target, delimiter=delimiter, lineterminator="\n")
-    writer.writerows([_guard(cell) for cell in row] for row in csv.reader(source, delimiter=delimiter))
 
 
 def _guard(cell: str) -> str:

@@ -9,59 +9,39 @@ from typing import Any
 
 import numpy as np
 
-from sleek._runtime.checks import rows_that_count
-from sleek._runtime.sums import Sums, total
+from sleek._runtime.sums import Sums
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.model.kernel_model import KernelModel
 from sleek.outputs.classes import ClassScores
-from sleek.outputs.labels import Labels
 from sleek.outputs.numbers import NumberScores
 from sleek.report.reliability import sureness, sureness_sums
 from sleek.rows.cutting import PREDICTED
 from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run
-from sleek.tables.encoded import EncodedTable
-
-
-def scores_of(
-    model: KernelModel, X: FloatArray | EncodedTable, y: AnyArray, sample_weight: FloatArray | None = None
-) -> dict[str, Any]:
-    """The model's errors for rows with features X and targets y, labels or numbers, as plain values.
-
-    Rows of weight 0 do not count. Accuracy and R² are what `model.outputs` judges; recall and precision of
-    each class follow from its table of classes, and two classes have the area under the ROC curve and the
-    average precision of the decision values besides (None if rows of one class only are known). Probabilities
-    have log loss and Brier score, intervals their coverage.
-
-    Examples
-    --------
-    >>> from sleek import LowRankLSSVC
-    >>> from sleek.datasets import make_ripley
-    >>> X, y = make_ripley(500, random_state=0)
-    >>> model = LowRankLSSVC(4, C=10.0, basis="gaussian_rbf", random_state=0).fit(X[:250], y[:250]).model_
-    >>> scores = scores_of(model, X[250:], y[250:])
-    >>> scores["rows"], scores["accuracy"] > 0.85, scores["auc"] > 0.9
-    (250, True, True)
-    """
-    s = np.ones(len(y)) if sample_weight is None else sample_weight
-    X, y, s = rows_that_count(X, np.asarray(y), s)
-    labels = model.outputs.reads == "labels"
-    targets = Labels.of(y) if labels else np.asarray(y, np.float64).reshape(len(y), -1)
-    size = PREDICTED.block_rows
-    parts = (slice(start, start + size) for start in range(0, len(y), size))
-    found = total(_judge(model, X[rows], targets[rows], s[rows]) for rows in parts)
-    return _summary(model, found, weighted=sample_weight is not None)
 
 
 def scores_of_rows(
     model: KernelModel, rows: Rows, run: Run, weighted: bool
 ) -> tuple[dict[str, Any], Counter[Any]]:
-    """The same for rows that are kept somewhere, such as files, with the features that the model reads.
+    """The scores of a model for rows that have targets with them, and how often each unknown label occurs.
 
-    Besides, labels that are none of the model's, counted.
+    Accuracy and R² are what `model.outputs` judges; recall and precision of each class follow from its table
+    of classes, and two classes have the area under the ROC curve and the average precision of the decision
+    values besides (None if rows of one class only are known). Probabilities have log loss and Brier score,
+    intervals their coverage. Rows of weight 0 do not count. Memory does not grow with the rows, but by 24
+    bytes for each row of two classes, whose scores are sorted for the area under the curve.
 
-    Memory does not grow with the rows, but by 24 bytes for each of two classes' rows, whose scores are sorted
-    for the area under the curve.
+    Examples
+    --------
+    >>> from sleek import LowRankLSSVC
+    >>> from sleek.datasets import make_ripley
+    >>> from sleek.rows.opening import open_rows
+    >>> X, y = make_ripley(500, random_state=0)
+    >>> model = LowRankLSSVC(4, C=10.0, basis="gaussian_rbf", random_state=0).fit(X[:250], y[:250]).model_
+    >>> rows = open_rows(X[250:], y[250:], None, "labels").rows
+    >>> scores, unknown = scores_of_rows(model, rows, Run(), weighted=False)
+    >>> scores["rows"], scores["accuracy"] > 0.85, scores["auc"] > 0.9, len(unknown)
+    (250, True, True, 0)
     """
 
     def task(block: RawBlock) -> Judged:
