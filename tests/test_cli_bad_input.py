@@ -227,7 +227,7 @@ def test_training_that_does_not_end_is_told_in_options(monkeypatch, folder):
     monkeypatch.setattr("sleek.trainers.varpro.VariableProjection.__init__.__defaults__", ("loo", 1, 1e-5))
     result = CliRunner().invoke(app, ["fit", str(folder / "good.csv"), *FIT])
     assert result.exit_code == 0
-    assert "note: training ended after 1 iterations, before it had settled" in result.stderr
+    assert "note: training ended after 1 iterations, before it had converged" in result.stderr
     assert "fewer --units" in result.stderr
     assert "max_iter" not in result.stderr
 

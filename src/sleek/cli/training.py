@@ -221,8 +221,8 @@ def _notes_of(heard: Sequence[warnings.WarningMessage], n_iter: int) -> list[str
         text = str(warning.message)
         if issubclass(warning.category, ConvergenceWarning):
             text = (
-                f"training ended after {n_iter} iterations, before it had settled: the expected error is "
-                "that of the model as it is, and fewer --units settle sooner"
+                f"training ended after {n_iter} iterations, before it had converged: the expected error is "
+                "that of the model as it is, and fewer --units converge sooner"
             )
         for setting, option in WORDS.items():
             text = text.replace(setting, option)

@@ -2,7 +2,7 @@
 
 Texts of every column are surveyed once (`Written`, which adds up over pieces of a file), and then the decimal
 mark is decided once for the whole table (`Notation`), so that the answer does not depend on how a file is cut
-into pieces, nor on which door it comes through:
+into pieces, nor on whether it is a file or a frame:
 
 - a column of plain floats (1.234, 5e-3) is read as such, unless other columns have decimal commas;
 - a value that can be read in one way only (0,5 or 1.234,5; 0.5 or 1,234.5) decides for all columns;

@@ -22,7 +22,7 @@ FOLDS = 5
 SORTED_ROWS = 20_000
 # How many rows of the overall mean a level's mean is drawn towards: the best for rows left out.
 STRENGTHS = (2.0, 10.0, 50.0)
-# Rows whose values medians are taken of, chosen by their numbers alone: all doors see the same.
+# Rows whose values medians are taken of, chosen by their numbers alone: the same in a frame, files and Dask.
 MEDIAN_ROWS = 20_000
 # A share of the target's variance that a feature beside the first must explain in rows left out.
 LEAST_GAIN = 1e-3

@@ -105,7 +105,7 @@ class _Writer:
         self.begun = False
 
     def append(self, columns: dict[str, Any]) -> None:
-        """Add rows; the first ones settle the types."""
+        """Add rows; the first ones decide the types."""
         if self.text:
             self._write_text(columns)
             return
