@@ -12,6 +12,7 @@ from sleek._runtime.types import FloatArray
 from sleek.model.effect_parts import MISSING, ColumnOfModel
 from sleek.model.effect_words import number_in_words, signed_in_words, value_in_words
 from sleek.model.rows_to_predict import features_of_rows
+from sleek.outputs.base import Outputs
 from sleek.tables.columns import DateColumn, NumberColumn, WordColumn
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def reasons(effects: Effects, rows: FloatArray, found: Contributions, n: int) ->
         order = np.argsort(-side, kind="stable")[:n]
         listed.append(
             [
-                _reason(effects.columns[c], x, float(side[c]), _printed_effect(effects, pull[c], outputs))
+                _reason(effects.columns[c], x, _printed_effect(effects.model.outputs, pull[c], side[c]))
                 for c in order
                 if side[c] > 0
             ]
@@ -78,32 +79,21 @@ def _pulls(effects: Effects, found: Contributions) -> FloatArray:
 
 def _side(effects: Effects, pull: FloatArray, outputs: FloatArray) -> FloatArray:
     """What columns add in the direction of the prediction, (n_columns,)."""
-    if len(outputs) == 1:
-        usual = 0.0 if effects.model.outputs.reads == "labels" else effects.mean[0]
-        return pull[:, 0] if outputs[0] > usual else -pull[:, 0]
-    if effects.model.outputs.reads == "labels":  # the winner against the runner-up
-        first, second = np.argsort(-outputs, kind="stable")[:2]
-        side: FloatArray = pull[:, first] - pull[:, second]
-        return side
-    away = outputs - effects.mean
-    scale = np.sqrt(np.maximum(effects.variances, 1e-300))
-    found: FloatArray = (pull / scale) @ np.sign(away)
+    spread = np.sqrt(np.maximum(effects.variances, 1e-300))
+    found: FloatArray = pull @ effects.model.outputs.direction(outputs, effects.mean, spread)
     return found
 
 
-def _printed_effect(effects: Effects, pull: FloatArray, outputs: FloatArray) -> float:
-    """The number that is printed: for one output what is added to it."""
-    if len(outputs) == 1:
+def _printed_effect(outputs: Outputs, pull: FloatArray, side: float) -> float:
+    """What is added to one output, to the winner against the runner-up, or most to one of several numbers."""
+    if len(pull) == 1:
         return float(pull[0])
-    if effects.model.outputs.reads == "labels":
-        first, second = np.argsort(-outputs, kind="stable")[:2]
-        return float(pull[first] - pull[second])
-    return float(np.abs(pull).max())
+    return float(side) if outputs.labels else float(np.abs(pull).max())
 
 
-def _reason(column: ColumnOfModel, x: FloatArray, side: float, told: float) -> Reason:
+def _reason(column: ColumnOfModel, x: FloatArray, effect: float) -> Reason:
     value = column.value(x[column.place])
-    return Reason(column.name, value, told, f"{value_of_column(column, x)}: {signed_in_words(told)}")
+    return Reason(column.name, value, effect, f"{value_of_column(column, x)}: {signed_in_words(effect)}")
 
 
 def value_of_column(column: ColumnOfModel, x: FloatArray) -> str:
@@ -146,7 +136,7 @@ class Flip:
 def flip(effects: Effects, X: Any, columns: Sequence[str] | None) -> Flip | None:
     """See `KernelModel.flip`."""
     model = effects.model
-    if model.outputs.reads != "labels":
+    if not model.outputs.labels:
         raise ValueError(f"Only decisions flip: this model predicts {model.outputs.describe()}.")
     rows = features_of_rows(model, X)
     if len(rows) != 1:

@@ -178,6 +178,16 @@ class Outputs(ABC):
         """A mean of `row_errors` and its standard error, in the unit in which people are told of it."""
         return error, standard_error
 
+    def direction(self, Y: FloatArray, mean: FloatArray, spread: FloatArray) -> FloatArray:
+        """Weights (k,) that sum up effects on the outputs to one effect towards what is predicted.
+
+        Parameters
+        ----------
+        Y, mean, spread : arrays of shape (k,)
+            The outputs of a row, and mean and standard deviation of those of all rows.
+        """
+        return np.where(mean < Y, 1.0, -1.0) / (spread if len(Y) > 1 else 1.0)
+
     def actual(self, y: Any) -> AnyArray:
         """Targets (n,) as probabilities and intervals are compared with them.
 

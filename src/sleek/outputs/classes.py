@@ -131,6 +131,14 @@ class ClassOutputs(Outputs):
             return y.codes
         return positions(y.values, self.classes)[y.codes]
 
+    def direction(self, Y: FloatArray, mean: FloatArray, spread: FloatArray) -> FloatArray:
+        """Towards the class of two; of more, what speaks for the winner against the runner-up."""
+        if len(Y) == 1:
+            return np.where(Y > 0, 1.0, -1.0)
+        weights, best = np.zeros(len(Y)), np.argsort(-Y, kind="stable")
+        weights[best[:2]] = 1.0, -1.0
+        return weights
+
     def actual(self, y: Labels) -> IntArray:
         return self.codes(y)
 

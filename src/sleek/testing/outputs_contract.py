@@ -94,6 +94,20 @@ class OutputsContract:
         )
         np.testing.assert_allclose([whole.score, parts.score], 1.0, rtol=1e-9)
 
+    def test_effects_towards_a_prediction_are_summed_up_with_weights(self) -> None:
+        outputs, _, T = self.learnt()
+        Y = self.outputs_of(outputs, T)
+        mean, spread = Y.mean(axis=0), Y.std(axis=0) + 1.0
+        for y in Y[:20]:
+            weights = outputs.direction(y, mean, spread)
+            assert weights.shape == (outputs.n_outputs,)
+            assert np.isfinite(weights).all()
+            further = y + 0.1 * weights * spread
+            if outputs.labels:
+                np.testing.assert_array_equal(outputs.answer(further[None]), outputs.answer(y[None]))
+            else:
+                assert (np.abs(further - mean) > np.abs(y - mean)).all()
+
     def test_every_output_has_a_name(self) -> None:
         outputs, _, T = self.learnt()
         assert len(outputs.words) == len(outputs.names) == outputs.n_outputs
