@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import numpy as np
@@ -141,15 +142,16 @@ def _of_objects(name: str, values: Any) -> Values:
 
 
 def _coerce_objects(name: str, coded: Coded) -> Values:
-    from datetime import date, time, timedelta
-
+    """Codes of dates, times or durations as dates or numbers; anything else, such as text, stays codes."""
     values = coded.values
-    if values and all(isinstance(value, date) for value in values):
+    if not values or isinstance(values[0], str):  # one row is to be fast
+        return coded
+    if all(isinstance(value, date) for value in values):
         zoned = any(getattr(value, "tzinfo", None) is not None for value in values)
         return Dates(coded.spread(_instants(name, values), np.nan), zoned)
-    if values and all(isinstance(value, time) for value in values):
+    if all(isinstance(value, time) for value in values):
         return Numbers(coded.spread(np.array([_seconds_of(value) for value in values]), np.nan))
-    if values and all(isinstance(value, timedelta) for value in values):
+    if all(isinstance(value, timedelta) for value in values):
         return Numbers(coded.spread(np.array([value.total_seconds() for value in values]), np.nan))
     return coded
 
@@ -161,8 +163,6 @@ def _seconds_of(value: Any) -> float:
 
 def _instants(name: str, values: list[Any]) -> AnyArray:
     """Dates and datetimes of Python as days; a time zone counts."""
-    from datetime import UTC, datetime
-
     plain = [
         value.astimezone(UTC).replace(tzinfo=None)
         if isinstance(value, datetime) and value.tzinfo is not None

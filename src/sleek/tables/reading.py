@@ -47,7 +47,9 @@ def as_numbers(name: str, values: Values) -> AnyArray:
 def as_words(values: Values) -> Coded:
     """Codes of texts: whole numbers without a decimal point, true and false."""
     match values:
-        case Coded(array, found):
+        case Coded(values=found):
+            if all(type(value) is str for value in found):
+                return values
             return replace(values, values=[text_of(value) for value in found])
         case Numbers(array):
             gaps = np.isnan(array) if array.dtype.kind == "f" else np.zeros(len(array), dtype=bool)
