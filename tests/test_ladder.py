@@ -143,8 +143,9 @@ def test_a_rung_is_preferred_to_every_simpler_one_that_was_chosen_before():
     y = np.abs(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=400)
     path = LowRankLSSVR(random_state=0).fit(X, y).path_
     chosen = path["chosen"].index(True)
-    loss = path["loss"][chosen]
-    assert all(loss < (1 - policy.SURE_SHARE) * simpler for simpler in path["loss"][:chosen][:3])
+    loss, numbers = path["loss"][chosen], path["n_numbers"][chosen]
+    for simpler, less in list(zip(path["loss"], path["n_numbers"], strict=True))[:chosen][:3]:
+        assert loss < (1 - policy.SHARE_PER_DOUBLING * np.log2(numbers / less)) * simpler
     assert min(path["loss"]) > 0.8 * loss
 
 

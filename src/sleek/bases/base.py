@@ -17,6 +17,8 @@ from sleek.bases.formula import Formula
 from sleek.bases.units import Coordinates, Parameter, Units, round_to_digits
 from sleek.rows.scaling import Scaling
 
+MUCH_WEAKER = 0.1  # the share of the common sharpness below which a condition is as good as none
+
 
 class Basis(Parameters, ABC):
     """A family of learnable functions φ_j(x; λ_j), stateless: the numbers live in `Units`."""
@@ -28,6 +30,7 @@ class Basis(Parameters, ABC):
     leaf_shapes: ClassVar[tuple[float, ...]] = ()  # sharpness at leaves of trees; none: it starts at rows
     per_feature: ClassVar[bool] = False  # a unit for every feature, not as many as are asked for
     draft_iterations: ClassVar[int] = 20  # enough training to compare settings
+    widths: ClassVar[tuple[str, ...]] = ()  # parameters that units may share, feature by feature
     formula: ClassVar[Formula | None] = (
         None  # for export and local slopes; None if it cannot be written as one
     )
@@ -136,6 +139,35 @@ class Basis(Parameters, ABC):
                 there = array != 0 if on is None or parameter.switch or array.shape != on.shape else on
                 count += np.count_nonzero(there.reshape(len(array), -1), axis=1)
         return count
+
+    def count_widths(self, units: Units) -> IntArray:
+        """How many widths every unit has that no unit before it has in the same feature."""
+        arrays = np.stack([units[name] for name in self.widths], axis=2)
+        unit, feature, which = np.nonzero(arrays)
+        pairs = np.column_stack([feature, arrays[unit, feature, which]])
+        _, first = np.unique(pairs, axis=0, return_index=True)
+        return np.bincount(unit[first], minlength=len(units))
+
+    def share_widths(self, units: Units) -> Units:
+        """The same units, all with one width in a feature; conditions that are much weaker than others go.
+
+        It is the geometric mean, in which each counts as much as it is sharp.
+
+        >>> from sleek import GaussianRBF
+        >>> units = Units({"centers": np.zeros((3, 1)), "shapes": np.array([[2.0], [2.1], [1e-9]])})
+        >>> GaussianRBF().share_widths(units)["shapes"].round(2).ravel()
+        array([2.05, 2.05, 0.  ])
+        """
+        all_of_them = np.concatenate([units[name] for name in self.widths])
+        logs = np.log(all_of_them, out=np.zeros_like(all_of_them), where=all_of_them > 0)
+        total = all_of_them.sum(axis=0)
+        mean = np.divide((all_of_them * logs).sum(axis=0), total, out=np.zeros_like(total), where=total > 0)
+        common = np.exp(mean)
+        return units.map(
+            lambda name, array: (
+                np.where(array > MUCH_WEAKER * common, common, 0.0) if name in self.widths else array
+            )
+        )
 
     def round(self, units: Units, mean: FloatArray, spread: FloatArray, digits: int) -> Units:
         """Units in so many digits, in the user's units, where features have this mean and spread (d,).

@@ -44,6 +44,7 @@ class Box(Basis):
         Parameter("below", lower=0.0, switch=True),
         Parameter("above", lower=0.0, switch=True),
     )
+    widths: ClassVar[tuple[str, ...]] = ("below", "above")
     auto_shapes: ClassVar[tuple[float, ...]] = (0.5, 2.0)
     leaf_shapes: ClassVar[tuple[float, ...]] = (2.0, 8.0)
     formula: ClassVar[Formula] = Formula(
@@ -78,9 +79,9 @@ class Box(Basis):
         return from_sides(low, high, below, above)
 
     def count_numbers(self, units: Units) -> IntArray:
-        """A place and a softness for every side."""
-        count: IntArray = 2 * np.sum((units["below"] != 0) * 1 + (units["above"] != 0), axis=1)
-        return count
+        """A place for every side, and how soft sides are."""
+        places: IntArray = np.sum((units["below"] != 0) * 1 + (units["above"] != 0), axis=1)
+        return places + self.count_widths(units)
 
     def coordinates(self, start: Units) -> Coordinates:
         """Displacements of the box, and changes of sharpness in units of 1/√features, pulled to the start.

@@ -23,6 +23,7 @@ class DistanceBasis(Basis):
         Parameter("centers"),
         Parameter("shapes", lower=0.0, switch=True),
     )
+    widths: ClassVar[tuple[str, ...]] = ("shapes",)
     power: ClassVar[int]
 
     @abstractmethod
@@ -35,6 +36,11 @@ class DistanceBasis(Basis):
 
     def start(self, centers: FloatArray, shape: float, rng: np.random.Generator) -> Units:
         return Units({"centers": centers.copy(), "shapes": np.full_like(centers, shape)})
+
+    def count_numbers(self, units: Units) -> IntArray:
+        """A centre for every feature that a unit looks at, and the widths."""
+        centers: IntArray = np.count_nonzero(units["shapes"], axis=1)
+        return centers + self.count_widths(units)
 
     def coordinates(self, start: Units) -> Coordinates:
         """Displacements of the centres and relative changes of the shapes, pulled to the start.

@@ -23,7 +23,7 @@ NOTHING = Units({})  # the gradient by numbers that are not learnt
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A basis and its units.
+    """A basis and its units; training leaves the parameters of these names as they are (`fixed`).
 
     >>> from sleek import RobustRBF
     >>> Part(RobustRBF(), Units({"centers": np.zeros((3, 2)), "shapes": np.ones((3, 2))}))
@@ -32,6 +32,7 @@ class Part:
 
     basis: Basis
     units: Units
+    fixed: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.units)
@@ -43,7 +44,8 @@ class Part:
     def coordinates(self) -> Coordinates:
         """The numbers that training moves when units start here."""
         own = self.basis.coordinates(self.units)
-        return replace(own, scale=self.basis.moving(self.units, own.scale))
+        scale = own.scale.map(lambda name, array: 0.0 * array if name in self.fixed else array)
+        return replace(own, scale=self.basis.moving(self.units, scale))
 
     def __repr__(self) -> str:
         return how_many(len(self), self.basis.label)
@@ -125,7 +127,7 @@ class Expansion:
 
     def with_units(self, units: Sequence[Units]) -> Expansion:
         """The same bases with other units."""
-        return Expansion(tuple(Part(p.basis, u) for p, u in zip(self.parts, units, strict=True)))
+        return Expansion(tuple(replace(p, units=u) for p, u in zip(self.parts, units, strict=True)))
 
     def map(self, function: Callable[[Part], Units]) -> Expansion:
         """Every part's units replaced by ``function(part)``."""
@@ -137,11 +139,13 @@ class Expansion:
         for part, place in zip(self.parts, self.places(), strict=True):
             own = kept[(kept >= place.start) & (kept < place.stop)] - place.start
             if len(own):
-                parts.append(Part(part.basis, part.basis.take(part.units, own)))
+                parts.append(replace(part, units=part.basis.take(part.units, own)))
         return Expansion(tuple(parts))
 
     def plus(self, other: Expansion) -> Expansion:
         """The units of both; those of one basis stand in one part, where `other`'s come last.
+
+        What is fixed in one of them only is no longer fixed.
 
         >>> from sleek import GaussianRBF, RobustRBF
         >>> units = Units({"centers": np.zeros((2, 1)), "shapes": np.ones((2, 1))})
@@ -152,9 +156,10 @@ class Expansion:
         parts = {part.basis.name: part for part in self.parts}
         for part in other.parts:
             own = parts.get(part.basis.name)
-            parts[part.basis.name] = (
-                part if own is None else Part(own.basis, own.basis.join(own.units, part.units))
-            )
+            if own is not None:
+                fixed = tuple(name for name in own.fixed if name in part.fixed)
+                part = Part(own.basis, own.basis.join(own.units, part.units), fixed)
+            parts[part.basis.name] = part
         return Expansion(tuple(parts.values()))
 
     def first(self, other: Expansion) -> IntArray:

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from sleek.bases.base import Basis
-from sleek.bases.expansion import Expansion
+from sleek.bases.expansion import Expansion, Part
 from sleek.fit import policy
 from sleek.fit.judge import prefers
 from sleek.fit.leaves import leaves
@@ -40,5 +40,6 @@ def add(basis: Basis, n_units: int, closing: bool, rows: Sample, before: Draft |
     middle, spread = np.median(block.X, axis=0), block.X.std(axis=0)
     shape = policy.ADDED_SHAPE / np.where(spread > 0, spread, 1.0)
     found = leaves(rows, n_units, left)
-    more = Expansion.of(basis, basis.start_at_leaves(*found, shape, middle, closing))
+    units = basis.start_at_leaves(*found, shape, middle, closing)
+    more = Expansion((Part(basis, units, () if closing else basis.widths),))
     return Beginning(before.start.plus(more), training.reached.plus(more))

@@ -31,7 +31,6 @@ from sleek.rows.sample import Sample
 from sleek.trainers.base import Reached, Training
 
 PIECE = 2**20  # values of units that are held at a time
-NUMBERS_OF_A_CONDITION = 2  # a place and a width, or thereabouts
 
 
 def shorter(trials: Trials, candidate: Candidate) -> list[Candidate]:
@@ -50,6 +49,25 @@ def shorter(trials: Trials, candidate: Candidate) -> list[Candidate]:
         if far and is_behind(verdict, best, policy.FAR_ERRORS):
             break
     return found
+
+
+def with_common_widths(candidate: Candidate) -> Candidate:
+    """The candidate with one width for all units of a part in a feature."""
+    return replace(candidate, change=share, before=candidate)
+
+
+def share(rows: Sample, before: Draft | None) -> Beginning:
+    """Units of a part get one width in every feature, and keep it: one number instead of many."""
+    assert before is not None
+    training = before.training
+    reached, start = [], []
+    for part, own in zip(training.expansion.parts, before.start.parts, strict=True):
+        widths = part.basis.widths
+        shared = part.basis.share_widths(part.units) if widths else part.units
+        arrays = {name: shared[name] if name in widths else array for name, array in own.units.arrays.items()}
+        reached.append(replace(part, units=shared, fixed=widths))
+        start.append(replace(own, units=Units(arrays), fixed=widths))
+    return Beginning(Expansion(tuple(start)), Reached(Expansion(tuple(reached)), training.solution))
 
 
 def cut(share: float, rows: Sample, before: Draft | None) -> Beginning:
@@ -106,7 +124,7 @@ def _items(training: Training, rows: Sample, C: float) -> _Items:
             for at in range(0, len(unit), piece):
                 u, f = unit[at : at + piece], feature[at : at + piece]
                 costs = _conditions(part, name, u, f, block.X, Phi[:, place], theta[place], slopes, sw)
-                saved = np.full(len(u), NUMBERS_OF_A_CONDITION)
+                saved = np.full(len(u), 2 if name in part.basis.widths and name not in part.fixed else 1)
                 found.append(_Items(u + place.start, np.full(len(u), number), f, costs, saved))
     return _Items(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
 

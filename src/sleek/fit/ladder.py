@@ -20,7 +20,7 @@ from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import solve
 from sleek.fit import policy
 from sleek.fit.enlarge import enlarge
-from sleek.fit.fewer import shorter
+from sleek.fit.fewer import shorter, with_common_widths
 from sleek.fit.plan import Request
 from sleek.fit.race import best_strength, race
 from sleek.fit.simple import Dictionary, simple_models
@@ -136,8 +136,13 @@ def try_log_odds(state: Climb) -> None:
 
 
 def try_fewer_numbers(state: Climb) -> None:
-    """Units, ramps and conditions go."""
-    state.path = shorter(state.trials, state.found)
+    """Units, ramps and conditions go; what is left shares its widths, and goes on without more of them."""
+    trials = state.trials
+    state.path = shorter(trials, state.found)
+    best = _rungs(trials, sorted([state.found, *state.path], key=trials.numbers))[-1]
+    if trials.has_widths(best):
+        common = with_common_widths(best)
+        state.path += [common, *shorter(trials, common)]
 
 
 MOVES: tuple[tuple[Callable[[Climb], bool], Callable[[Climb], None]], ...] = (

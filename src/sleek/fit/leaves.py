@@ -41,9 +41,7 @@ def leaves(
     if left.shape[1] > policy.MOST_TREE_OUTPUTS:
         left = left @ _mixtures(left.shape[1], policy.MOST_TREE_OUTPUTS)
     found: dict[bytes, tuple[FloatArray, FloatArray]] = {}
-    for number in range(
-        n_leaves
-    ):  # a tree that finds no other leaves leaves half of the rest to the next one
+    for number in range(n_leaves // policy.TREE_LEAVES + policy.MORE_TREES):
         tree = DecisionTreeRegressor(
             max_leaf_nodes=policy.TREE_LEAVES,
             max_depth=depth,

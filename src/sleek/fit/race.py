@@ -1,6 +1,6 @@
 """The race: units of every basis and start shape, and then regularisation strengths of the winner.
 
-Successive halving: all run the first round, on one fold or on a small sample; those that are not clearly
+Successive halving: all run the first round, on two folds or on a small sample; those that are not clearly
 behind go on to the next, with more folds or more rows, from where they have got to.
 """
 
@@ -16,15 +16,14 @@ from sleek.fit.trials import Candidate, Trials
 def race(
     trials: Trials, candidates: Sequence[Candidate], vary: Callable[[Candidate], list[Candidate]]
 ) -> list[Candidate]:
-    """The candidates that run in the last round; variants of them run in it, too."""
+    """The best candidates of the last round, and variants of them."""
     running = list(candidates)
     for level in range(len(trials.levels)):
-        if level == trials.last:
-            running += [variant for candidate in running for variant in vary(candidate)]
         trials.prepare(running, level)
-        if level < trials.last:
-            running = _qualified(trials, running, level)
-    return running
+        running = _qualified(trials, running, level)
+    variants = [variant for candidate in running for variant in vary(candidate)]
+    trials.prepare(variants, trials.last)
+    return running + variants
 
 
 def _qualified(trials: Trials, ranking: Sequence[Candidate], level: int) -> list[Candidate]:

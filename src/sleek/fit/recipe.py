@@ -276,8 +276,8 @@ def _choose(look: Look, plan: Plan, request: Request, starts: list[Family], repo
     else:
         sample = look.sample.smallest(plan.n_tried)
         folds = folds_of(sample)
-        first, last = (_folds_that_judge(rows, len(folds), sample.n_rows) for rows in policy.JUDGING_ROWS)
-        levels = [range(first), range(last)] if first < last else [range(last)]
+        last = _folds_that_judge(policy.JUDGING_ROWS, len(folds), sample.n_rows)
+        levels = [range(min(policy.FIRST_FOLDS, last)), range(last)]
         trials = Trials([*folds, Split(sample, None)], levels, False, request, report)
     if request.fixes_everything and request.loss != "logistic":
         change = partial(place, starts[0], None)

@@ -93,18 +93,11 @@ def _sizes(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[Can
     """Models of every size."""
     splits = [trials.splits[at] for at in trials.levels[-1]]
     pieces = [dictionary.of(split.rest) for split in splits]
-    features = [
-        (one.expansion.features(split.rest.rows.X), one.expansion.features(split.judging.rows.X))
-        for one, split in zip(pieces, splits, strict=True)
-    ]
+    paths = [_Paths.of(split, one) for split, one in zip(splits, pieces, strict=True)]
     least = min(len(one.order) for one in pieces)
     found = []
     for size in [*(size for size in policy.PIECES if size < least), least]:
-        judged = [
-            _path(split, Phi[:, at], out[:, at])
-            for split, one, (Phi, out) in zip(splits, pieces, features, strict=True)
-            for at in [np.sort(one.order[:size]) if size < least else np.arange(len(one.order))]
-        ]
+        judged = [path.residuals(size if size < least else None) for path in paths]
         verdicts = [Verdict.of(outputs, [paths[i] for paths in judged]) for i in range(len(judged[0]))]
         best = int(np.argmin([verdict.loss for verdict in verdicts]))
         change = dictionary.change(size if size < least else policy.MOST_PIECES)
@@ -117,12 +110,34 @@ def _sizes(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[Can
 STEPS = tuple(policy.CURVE_STEPS)
 
 
-def _path(split: Split, Phi: FloatArray, Phi_out: FloatArray) -> list[LeaveOneOut]:
-    """Residuals of the judging rows at every strength."""
-    rows, out = split.rest.rows, split.judging.rows
-    path = RidgePath.of_rows(Phi, rows.T, rows.s)
-    strengths = [policy.STRENGTH_STEP**-step for step in STEPS]
-    return [LeaveOneOut(out.T, out.T - Y, out.s, out.copies) for Y in path.outputs(Phi_out, strengths)]
+@dataclass(frozen=True, eq=False)
+class _Paths:
+    """What models of pieces come to on the rows of a split: sums over rows are made once for all sizes."""
+
+    split: Split
+    order: IntArray
+    Phi: FloatArray  # (n, m) of all pieces
+    out: FloatArray  # (n_out, m)
+    moments: Moments | None  # None: there are more pieces than rows
+
+    @classmethod
+    def of(cls, split: Split, pieces: Pieces) -> _Paths:
+        rows = split.rest.rows
+        Phi = pieces.expansion.features(rows.X)
+        moments = Moments.of(Phi, rows.T, rows.s) if Phi.shape[1] <= len(Phi) else None
+        return cls(split, pieces.order, Phi, pieces.expansion.features(split.judging.rows.X), moments)
+
+    def residuals(self, size: int | None) -> list[LeaveOneOut]:
+        """Residuals of the judging rows at every strength, of so many pieces or of all."""
+        rows, out = self.split.rest.rows, self.split.judging.rows
+        at = np.arange(len(self.order)) if size is None else np.sort(self.order[:size])
+        if self.moments is None:
+            path = RidgePath.of_rows(self.Phi[:, at], rows.T, rows.s)
+        else:
+            path = RidgePath.of_moments(self.moments.units(at))
+        strengths = [policy.STRENGTH_STEP**-step for step in STEPS]
+        outputs = path.outputs(self.out[:, at], strengths)
+        return [LeaveOneOut(out.T, out.T - Y, out.s, out.copies) for Y in outputs]
 
 
 def _single_gains(Phi: FloatArray, T: FloatArray, s: FloatArray) -> FloatArray:

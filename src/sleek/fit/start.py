@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from sleek._runtime.threads import Workers
 from sleek._runtime.types import FloatArray
 from sleek._runtime.warn import warn
 from sleek.bases.base import Basis
-from sleek.bases.expansion import Expansion
+from sleek.bases.expansion import Expansion, Part
 from sleek.fit import policy
 from sleek.fit.k_medoids import distinct_rows, k_medoids
 from sleek.fit.leaves import leaves
@@ -186,9 +186,11 @@ def families(
     width = float(np.sum(spread))
     unit = 1.0 / width if width > 0 else 1.0
     one = np.where(spread > 0, spread, 1.0)
-    centers: FloatArray | None = None
     found: list[Family] = []
     wanted = _n_units(sample, request, columns.weight)
+    centers, few = (
+        _Centers(sample, plan, scaling, request, n_units, rng) for n_units in (wanted, policy.FEW_UNITS)
+    )
     for basis in request.bases:
         if request.at_leaves and basis.leaf_shapes:
             shapes = request.shapes_to_try(basis.leaf_shapes) if request.shape is None else (request.shape,)
@@ -196,26 +198,20 @@ def families(
                 place = partial(_at_leaves, basis, shapes[-1] / one, wanted, 2)
                 found.append(Family(basis, shapes[-1], place))
             found += [Family(basis, a, partial(_at_leaves, basis, a / one, wanted, None)) for a in shapes]
-            continue
-        if basis.per_feature:
-            start = Expansion.of(
-                basis, basis.start_per_feature(sample.rows.X, sample.rows.copies, most_pieces(sample))
-            )
+        elif basis.per_feature:
+            most = most_pieces(sample)
+            start = Expansion.of(basis, basis.start_per_feature(sample.rows.X, sample.rows.copies, most))
             found.append(Family(basis, np.nan, partial(_fixed, start)))
-            continue
-        if centers is None:
-            centers = _centers(sample, plan, scaling, request, wanted, rng)
-        shapes = tuple(a * unit for a in request.shapes_to_try(basis.auto_shapes))
-        for shape in shapes if request.shape is None else (request.shape,):
-            start = Expansion.of(basis, basis.start(centers, shape, rng))
-            found.append(Family(basis, shape, partial(_fixed, start)))
-        if request.is_open and len(centers) > policy.FEW_UNITS:
-            few, shape = (
-                _centers(sample, plan, scaling, request, policy.FEW_UNITS, rng),
-                shapes[len(shapes) // 2],
-            )
-            start = Expansion.of(basis, basis.start(few, shape, rng))
-            found.append(Family(basis, shape, partial(_fixed, start)))
+        else:
+            shapes = tuple(a * unit for a in request.shapes_to_try(basis.auto_shapes))
+            shapes = shapes if request.shape is None else (request.shape,)
+            for shape in shapes:
+                start = Expansion.of(basis, basis.start(centers.rows, shape, rng))
+                found.append(Family(basis, shape, partial(_fixed, start)))
+            if request.is_open and len(centers.rows) > policy.FEW_UNITS:
+                shape = shapes[len(shapes) // 2]
+                start = Expansion.of(basis, basis.start(few.rows, shape, rng))
+                found.append(Family(basis, shape, partial(_fixed, start)))
     return _enough(found, sample, request, wanted)
 
 
@@ -231,7 +227,7 @@ def _at_leaves(
     lows, highs = leaves(rows, n_units, left, n_features)
     middle = np.median(rows.rows.X, axis=0)
     units = basis.start_at_leaves(lows, highs, sharpness, middle, n_features is None)
-    return Expansion.of(basis, units)
+    return Expansion((Part(basis, units, () if n_features is None else basis.widths),))
 
 
 def _enough(found: list[Family], sample: Sample, request: Request, wanted: int) -> list[Family]:
@@ -262,21 +258,27 @@ def _n_units(sample: Sample, request: Request, n_observations: float) -> int:
     return min(auto_units(sample.outputs.n_outputs, n_observations), most)
 
 
-def _centers(
-    sample: Sample,
-    plan: Plan,
-    scaling: Scaling,
-    request: Request,
-    wanted: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """The user's centres, or as many different rows as units are wanted, or as there are."""
-    if request.centers is not None:
-        return scaling.apply(request.centers)
-    rows, weights = distinct_rows(sample, wanted, int(rng.integers(2**63)), plan.n_medoid)
-    if request.n_units is not None:
-        _warn_of_fewer(wanted, len(rows), "distinct rows of X")
-    return rows[k_medoids(rows, weights, min(wanted, len(rows)), rng)]
+@dataclass(frozen=True, eq=False)
+class _Centers:
+    """Where units start that know nothing of targets."""
+
+    sample: Sample
+    plan: Plan
+    scaling: Scaling
+    request: Request
+    wanted: int
+    rng: np.random.Generator
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """The user's centres, or as many different rows as units are wanted, or as there are."""
+        if self.request.centers is not None:
+            return self.scaling.apply(self.request.centers)
+        seed = int(self.rng.integers(2**63))
+        rows, weights = distinct_rows(self.sample, self.wanted, seed, self.plan.n_medoid)
+        if self.request.n_units is not None:
+            _warn_of_fewer(self.wanted, len(rows), "distinct rows of X")
+        return rows[k_medoids(rows, weights, min(self.wanted, len(rows)), self.rng)]
 
 
 def _warn_of_fewer(wanted: int, there: int, what: str) -> None:

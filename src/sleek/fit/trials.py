@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -203,14 +204,16 @@ class Trials:
     def prefers(self, new: Candidate, simpler: Candidate) -> bool:
         """Whether a candidate is worth more than a simpler one.
 
-        Another rung must be surer of it than more of the same. The share is one of the loss, or of what the
-        simpler one takes off that of a constant, if that is less: of a rare class no model explains much. A
-        further linear feature is one number more, and any gain is worth it.
+        Another rung must be surer of it than more of the same. Every doubling of the numbers must take a
+        share off the loss, or off what the simpler one takes off that of a constant, if that is less: of a
+        rare class no model explains much. A further linear feature is one number more, and any gain is worth
+        it.
         """
         if self._rung(new) == self._rung(simpler) == 0 and simpler is not self.constant:
             return self.judge(new).loss < self.judge(simpler).loss
         errors = self.sure_errors if self._rung(new) > self._rung(simpler) else policy.SURE_ERRORS
-        old, share = self.judge(simpler), policy.SURE_SHARE
+        old = self.judge(simpler)
+        share = policy.SHARE_PER_DOUBLING * max(0.0, log2(self.numbers(new) / self.numbers(simpler)))
         if self.constant is not None and new.outputs is self.constant.outputs and old.loss > 0:
             share *= min(1.0, max(0.0, self.judge(self.constant).loss / old.loss - 1.0))
         return prefers(self.judge(new), old, errors, share)
@@ -248,6 +251,11 @@ class Trials:
         """The name of the basis of its units that are learnt, "" if there are none."""
         start = self.draft(candidate, self.levels[-1][0]).start
         return next((part.basis.name for part in start.parts if part.basis.learns), "")
+
+    def has_widths(self, candidate: Candidate) -> bool:
+        """Whether it has units that could share their widths."""
+        parts = self.draft(candidate, self.levels[-1][0]).start.parts
+        return any(len(part) > 1 and set(part.basis.widths) - set(part.fixed) for part in parts)
 
     def numbers(self, candidate: Candidate) -> int:
         """How many numbers a person has to read of the model of the first split that judges."""
