@@ -11,7 +11,7 @@ import pytest
 import sleek
 from sleek import Expansion, Part
 from sleek.bases.units import Units
-from sleek.report.unit_rules import Writer
+from sleek.report.unit_rules import EQUALLY_SOFT, Writer
 
 N = 240
 
@@ -45,6 +45,9 @@ class Reader:
         text = model.in_words(width=10_000, everything=True)
         lines = text[text.index("the sum of these lines") :].splitlines()[1:]
         self.lines = [line for line in lines if not line.startswith("(")]
+        soft = re.search(rf"\({EQUALLY_SOFT} (.*)\)", text)
+        said = soft[1].replace(" days", "").split(", ") if soft else []
+        self.softness = dict(one.split(" ± ") for one in said)
         self.frame, self.n = frame, len(frame)
         self.words = list(model.outputs.words)
 
@@ -109,6 +112,11 @@ class Reader:
         names = sorted([*self.frame, "built: weekday"], key=len, reverse=True)
         name = next(name for name in names if said.startswith(f"{name} "))
         values, rest = self.column(name), said[len(name) + 1 :].replace(" days", "")
+        if name in self.softness:
+            rest = re.sub(
+                r"^(near|above|below|from) (\S+)(?= to |$)", rf"\g<0> ± {self.softness[name]}", rest
+            )
+            rest = re.sub(r" to (\S+)$", rf"\g<0> ± {self.softness[name]}", rest)
         numeric = re.fullmatch(r"(near|above|below|from) (\S+) ± (\S+)(?: to (\S+) ± (\S+))?", rest)
         if numeric is None:
             full, _, weaker = rest.partition(" (")
@@ -170,6 +178,24 @@ def test_predictions_are_read_back_from_what_is_printed(basis, task):
     reader.squares = basis == "gaussian_rbf"
     Y = model.outputs_unchecked(model.inputs.transform(frame))
     np.testing.assert_allclose(reader.outputs(), Y, rtol=1e-9, atol=1e-9 * np.abs(Y).max())
+
+
+@pytest.mark.parametrize("basis", ["gaussian_rbf", "robust_rbf", "box"])
+def test_widths_that_units_share_are_said_once_and_read_back(basis):
+    frame = table()
+    model = sleek.LowRankLSSVR(5, basis=basis, C=10.0, random_state=0).fit(frame, rent_of(frame)).model_
+    (part,) = model.parts
+    shared = replace(
+        model,
+        expansion=Expansion((Part(part.basis, part.basis.share_widths(part.units)),)),
+        memory=None,
+        calibration=None,
+    )
+    assert shared.n_numbers < model.n_numbers
+    reader = Reader(shared, frame)
+    assert {"area", "rooms"} <= set(reader.softness)
+    reader.squares = basis == "gaussian_rbf"
+    np.testing.assert_allclose(reader.outputs()[:, 0], shared.predict(frame), rtol=1e-9)
 
 
 def test_models_of_several_parts_are_read_back():

@@ -130,8 +130,8 @@ ADDED_SHAPE = 4.0
 # what is left. With 20 features or more a tree looks at 0.7 of them for each cut, so that the next one
 # finds others.
 TREE_LEAVES = 8
-# So many trees more than are needed if all leaves differ: of few different rows there are few leaves. (Trees on
-# at most 256 bins took a quarter of the time, and cost 4 % of the errors of six tables of classes.)
+# So many trees more than are needed if all leaves differ: of few different rows there are few leaves. (Trees
+# on 256 bins took a quarter of the time, and cost 4 % of the errors of six tables of classes.)
 MORE_TREES = 4
 LEAST_LEAF_ROWS = 5
 # Of more outputs trees see as many random combinations: they look at all of them for every cut (1,000 classes

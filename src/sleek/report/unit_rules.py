@@ -36,6 +36,7 @@ from sleek.report.shown import Shown, inputs_of, show_column
 
 MOST_DIGITS = 15  # of a number that is exact: the last one or two of sixteen are rounding
 ROUGH_DIGITS = 3
+EQUALLY_SOFT = "all rules are equally soft, falling to half within:"
 FAINT = 0.1  # of log φ, or of a sum: what changes it by less anywhere in the data is left out of a rough line
 ALIKE, NONE = 0.9, 0.1  # in a rough line a level that has more is as the best, and one that has less is none
 MOST_LEVELS = 8  # in a rough line
@@ -59,6 +60,7 @@ class Writer:
     """
 
     rough: bool = False
+    common: frozenset[int] = frozenset()  # features in which all rules are equally soft: it is said once
     longest: int = field(default=0, init=False)  # digits of a number that was written
 
     def number(self, value: float, rough_digits: int = ROUGH_DIGITS) -> str:
@@ -131,6 +133,8 @@ def _lines(model: KernelModel, writer: Writer) -> Lines:
     units: list[tuple[float, str]] = []
     legend: dict[str, None] = {}
     hidden = False
+    softness = _common_softness(model, columns)
+    writer.common = frozenset(column.place.start for column, _ in softness)
     for part, place in zip(model.parts, model.expansion.places(), strict=True):
         theta = model.theta[place]
         if isinstance(part.basis, Linear):
@@ -147,6 +151,11 @@ def _lines(model: KernelModel, writer: Writer) -> Lines:
                     (float(np.abs(theta[j]).max()), f"{_weights(model, factor * theta[j], writer)} {said}")
                 )
             legend |= dict.fromkeys(_legend(part.basis))
+    if softness:
+        said = ", ".join(
+            f"{plain(column.name)} ± {writer.number(half)}{column.unit}" for column, half in softness
+        )
+        legend[f"{EQUALLY_SOFT} {said}"] = None
     curves = [[*added.lines(columns, k, writer)] for k in range(len(b))]
     order = sorted(range(len(units)), key=lambda j: -units[j][0])
     return Lines(
@@ -155,6 +164,32 @@ def _lines(model: KernelModel, writer: Writer) -> Lines:
         [units[j][1] for j in order],
         not writer.rough and not hidden,
         list(legend),
+    )
+
+
+def _common_softness(model: KernelModel, columns: Sequence[Shown]) -> list[tuple[Shown, float]]:
+    """The columns of numbers in which all rules fall to half at the same distance, and that distance."""
+    rules = [part for part in model.parts if isinstance(part.basis, Box | DistanceBasis)]
+    if len(rules) != 1 or rules[0].basis.formula is None or not _is_rule(rules[0].basis):
+        return []
+    (part,), found = rules, []
+    power = part.basis.power if isinstance(part.basis, DistanceBasis) else 1
+    for column in columns:
+        if not column.words:
+            sharpness = np.concatenate(
+                [part.units[name][:, column.place.start] for name in part.basis.widths]
+            )
+            sharpness = sharpness[sharpness != 0]
+            if len(sharpness) > 1 and np.ptp(sharpness) == 0:
+                found.append((column, float((np.log(2.0) / sharpness[0]) ** (1.0 / power))))
+    return found
+
+
+def _is_rule(basis: Basis) -> bool:
+    """Whether units are products of conditions."""
+    formula = basis.formula
+    return (
+        formula is not None and formula.profile == exp(-_z) and expression(formula.start) == expression(0.0)
     )
 
 
@@ -240,7 +275,7 @@ def _unit(
     formula = part.basis.formula
     if formula is None:
         return 1.0, _arrays(part, writer), False
-    if formula.profile == exp(-_z) and expression(formula.start) == expression(0.0):
+    if _is_rule(part.basis):
         return _rule(part, columns, model, writer)
     return 1.0, *_sum(part, columns, model, writer)
 
@@ -334,8 +369,11 @@ def _(
     center, shape = (float(part.units[name][0, column.place.start]) for name in ("centers", "shapes"))
     if shape == 0.0:
         return ""
+    place = f"{plain(column.name)} near {writer.value(column, center)}"
+    if column.place.start in writer.common:
+        return place
     half = (np.log(2.0) / shape) ** (1.0 / basis.power)
-    return f"{plain(column.name)} near {writer.value(column, center)} ± {writer.number(half)}{column.unit}"
+    return f"{place} ± {writer.number(half)}{column.unit}"
 
 
 @condition_of.register
@@ -348,6 +386,8 @@ def _(basis: Box, part: Part, column: Shown, writer: Writer, ends: tuple[float, 
         above = above if above * (ends[1] - high) >= FAINT else 0.0
 
     def side(value: float, sharpness: float) -> str:
+        if column.place.start in writer.common:
+            return writer.value(column, value)
         half = writer.number(np.log(2.0) / sharpness)
         return f"{writer.value(column, value)} ± {half}{column.unit}"
 
