@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -105,6 +105,8 @@ def _trimmed(names: list[str]) -> list[str]:
 
 
 def _encoding(head: bytes, source: str) -> str:
+    if head.startswith((BOM_UTF32_LE, BOM_UTF32_BE)):  # before UTF-16, with whose mark the first begins
+        return "utf-32"
     if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return "utf-16"
     if b"\0" in head:

@@ -8,7 +8,8 @@ into pieces, nor on whether it is a file or a frame:
 - a value that can be read in one way only (0,5 or 1.234,5; 0.5 or 1,234.5) decides for all columns;
 - a group of thousands never begins with 0, and is believed only where the mark cannot be the decimal mark;
 - a sign of currency or percent is part of the number only if every value of the column has it;
-- anything that could be two numbers is refused with a sentence; `decimal` decides it.
+- anything that could be two numbers is refused with a sentence; `decimal` decides it. Where columns contradict
+  each other, 0.5 in one and 0,5 in another, that is every value such as 1,234.
 
 Whole numbers of which some begin with 0, such as 01234, are codes, which are text.
 """
@@ -221,6 +222,7 @@ class Notation:
     decimal: str | None = None
     because: str = ""  # in words, for messages
     remedy: str = REMEDY
+    contradicted: bool = False  # by a column with the other mark
 
     @classmethod
     def of(cls, columns: Mapping[str, Written], decimal: str | None = None, remedy: str = REMEDY) -> Notation:
@@ -228,13 +230,13 @@ class Notation:
         if decimal is not None:
             return cls(columns, decimal, "as `decimal` says", remedy)
         clear = {name: one for name, one in columns.items() if not one.is_text and len(one.signs) == 1}
-        for name, one in clear.items():
-            if one.only_point is not None and one.point:
-                return cls(columns, ".", f"by {one.only_point!r} in column {name!r}", remedy)
-        for name, one in clear.items():
-            if one.only_comma is not None and one.comma:
-                return cls(columns, ",", f"by {one.only_comma!r} in column {name!r}", remedy)
-        return cls(columns, remedy=remedy)
+        points = [(one.only_point, name) for name, one in clear.items() if one.point and one.only_point]
+        commas = [(one.only_comma, name) for name, one in clear.items() if one.comma and one.only_comma]
+        if not points and not commas:
+            return cls(columns, remedy=remedy)
+        mark, (value, name) = (".", points[0]) if points else (",", commas[0])
+        because = f"by {value!r} in column {name!r}"
+        return cls(columns, mark, because, remedy, contradicted=bool(points and commas))
 
     def is_number(self, name: str) -> bool:
         """Whether a column of text holds numbers; refused if it is written in two ways, or could be two."""
@@ -247,9 +249,9 @@ class Notation:
         if written.only_point is not None and written.only_comma is not None:
             both = f"{written.only_point!r} and {written.only_comma!r}"
             raise self._refuse(name, f"with one decimal mark, got {both}")
+        if self._is_open(written) and not written.plain:
+            raise self._refuse(name, f"that can be read in one way, got {written.either!r}")
         if self.decimal is None:
-            if written.either is not None and not written.plain:
-                raise self._refuse(name, f"that can be read in one way, got {written.either!r}")
             return True
         got = written.only_comma if self.decimal == "." else written.only_point
         if got is not None:
@@ -265,11 +267,17 @@ class Notation:
         ["column 'x': '1.234' is read as 1.234; if the point separates thousands, the decimal mark is ','"]
         """
         value = self.columns[name].either
-        if self.decimal is not None or value is None or not self.is_number(name):
+        if value is None or not self._is_open(self.columns[name]) or not self.is_number(name):
             return []
         read = float(value)
         said = f"column {name!r}: {value!r} is read as {read:g}"
         return [f"{said}; if the point separates thousands, the decimal mark is ','"]
+
+    def _is_open(self, written: Written) -> bool:
+        """Whether neither the column nor the others say what its marks are."""
+        decided = self.decimal is not None and not self.contradicted
+        own = written.only_point is not None or written.only_comma is not None
+        return written.either is not None and not decided and not own
 
     def _refuse(self, name: str, rule: str) -> TableError:
         return TableError(f"Column {name!r} must hold numbers {rule}. {self.remedy}")

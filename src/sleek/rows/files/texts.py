@@ -61,7 +61,6 @@ class Texts:
             if name not in self.notation.columns:
                 continue
             warn_of_doubts(self.notation, name)
-            warn_of_doubts(self.notation, name)
             if not self.is_number(name) and not self.notation.columns[name].truths:
                 self._refuse(name, "hold numbers", "Turn it into numbers or leave the column out.")
 
