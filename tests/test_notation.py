@@ -212,7 +212,7 @@ def test_three_decimals(separator):
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("x;y\n5%;a\n0.10;b\n", "with the same sign in every row, got '5%' and '0.10'"),
+        ("x;y\n5%;a\n0.10;b\n", "with the same sign in every row, got '5%' and '0.10'. Write them alike"),
         ("x;y\n1,5;a\n2.5;b\n", "with one decimal mark, got '2.5' and '1,5'"),
         ("x;y\n1,234;a\n", r"that can be read in one way, got '1,234'\. Name the decimal mark \(`decimal`\)"),
         ("x;z;v\n1,234;0.5;0,5\n", r"that can be read in one way, got '1,234'\. Name the decimal mark"),

@@ -34,6 +34,7 @@ from sleek.tables.gaps import Gaps
 from sleek.tables.values import TRUTHS
 
 REMEDY = "Name the decimal mark (`decimal`), or take the column for text (`categories`)."
+SIGNS = "Write them alike: no decimal mark decides what a value without the sign means."
 HEAD = 1000  # values that are looked at before all of them are
 OTHER = {".": ",", ",": "."}
 SIGN = "$€£¥%"
@@ -245,7 +246,8 @@ class Notation:
             return not written.is_text
         if len(written.signs) > 1:
             (_, one), (_, two) = written.signs[:2]
-            raise self._refuse(name, f"with the same sign in every row, got {one!r} and {two!r}")
+            rule = f"with the same sign in every row, got {one!r} and {two!r}"
+            raise TableError(f"Column {name!r} must hold numbers {rule}. {SIGNS}")
         if written.only_point is not None and written.only_comma is not None:
             both = f"{written.only_point!r} and {written.only_comma!r}"
             raise self._refuse(name, f"with one decimal mark, got {both}")
