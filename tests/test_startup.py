@@ -56,12 +56,12 @@ def files(tmp_path_factory):
 @pytest.mark.parametrize(
     ("arguments", "unwanted"),
     [
-        (["show", "model.json"], LEARNING | TABLES),
+        (["show", "model.json"], LEARNING | TABLES | {"numpy.ma"}),
         (["show", "model.json", "--json"], LEARNING | TABLES),
         (["explain", "model.json", "--row", "x0=1,x1=2,x2=3"], LEARNING | TABLES | {"pandas"}),
         (["explain", "levels.json", "--row", "a=1,c=x"], LEARNING | TABLES | {"pandas"}),
         (["explain", "dates.json", "--row", "a=1,day=2024-02-01"], LEARNING | OTHER_FILES),
-        (["show", "tanh.json"], LEARNING | TABLES),
+        (["show", "tanh.json"], LEARNING | TABLES | {"numpy.ma"}),
         (["export", "model.json", "--to", "c"], LEARNING | TABLES),
         (["export", "model.json", "--to", "sql"], LEARNING | TABLES),
         (["export", "model.json", "--to", "python"], LEARNING | TABLES),

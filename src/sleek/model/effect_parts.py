@@ -567,7 +567,7 @@ def _coarse(column: ColumnOfModel) -> tuple[IntArray, FloatArray]:
     if isinstance(column.kind, WordColumn):
         common = np.sort(np.argsort(-column.weights, kind="stable")[:MOST_COARSE_LEVELS])
         return common, column.weights[common] / column.weights[common].sum()
-    chosen = np.unique(np.linspace(0, n - 1, min(n, COARSE)).round().astype(np.int64))
+    chosen = np.linspace(0, n - 1, min(n, COARSE)).round().astype(np.int64)  # steps of 1 or more: all differ
     nearest = np.abs(np.arange(n)[:, None] - chosen).argmin(axis=1)
     return chosen, np.bincount(nearest, column.weights, len(chosen)).astype(np.float64)
 

@@ -245,7 +245,7 @@ class _Added:
             there = slopes != 0
             low = -offsets[there] / slopes[there]
             ends += [*low, *(low + 1.0 / slopes[there])]
-        knots = np.unique(ends)
+        knots = np.array(sorted(set(ends)), dtype=np.float64)  # np.unique imports a lot
         if len(knots) < 2:
             return knots
         apart = np.diff(knots, prepend=-np.inf) > 1e-12 * max(1e-300, float(np.abs(knots).max()))
