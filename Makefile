@@ -83,7 +83,7 @@ bench-export: $(RIVALS)/.ready  ## size and speed of exported models: a minute
 	$(RIVALS)/bin/python -m benchmarks.export
 
 pages: $(VENV)/.dev  ## run the examples of README and docs, and write down what they print
-	$(BIN)/python -m studies.pages README.md docs/cli.md docs/living.md docs/reading.md docs/tables.md
+	$(BIN)/python -m studies.pages
 
 clean:
 	rm -rf $(VENV) $(RIVALS) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis

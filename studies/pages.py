@@ -1,6 +1,7 @@
 """Pages whose examples are run: what they print is compared with the page, or written into it.
 
-    python -m studies.pages README.md docs/cli.md      # run all examples and write down what they print
+    python -m studies.pages                            # run all examples and write down what they print
+    python -m studies.pages README.md docs/cli.md      # those of some pages
 
 A page is Markdown. Its blocks run from top to bottom in one empty folder, with one set of Python names:
 
@@ -30,6 +31,8 @@ from typer.testing import CliRunner
 
 from sleek.cli.commands import app
 
+DOCS = ("cli", "export", "format", "living", "reading", "tables", "uncertainty")
+PAGES = ("README.md", *(f"docs/{name}.md" for name in DOCS))
 TOLERANCE = 0.05
 CUT = "…"
 BLOCK = re.compile(
@@ -148,4 +151,4 @@ def main(pages: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1:] or list(PAGES))

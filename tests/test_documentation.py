@@ -5,16 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from studies.pages import difference, refreshed, run_page
+from studies.pages import PAGES, difference, refreshed, run_page
 
 ROOT = Path(__file__).parents[1]
-PAGES = [
-    "README.md",
-    *(
-        f"docs/{name}.md"
-        for name in ("cli", "export", "format", "living", "reading", "tables", "uncertainty")
-    ),
-]
 
 
 @pytest.mark.parametrize("page", PAGES)
