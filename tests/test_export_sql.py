@@ -1,6 +1,8 @@
 """Exported SELECT statements run in DuckDB, SQLite and PostgreSQL and compute what the models compute."""
 
 import sqlite3
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -182,8 +184,14 @@ def large(kind):
     return small.fit(X, (y > 0).astype(int) if classes else y).model_
 
 
-def test_the_servers_compiler_is_warned_of():
-    assert "-- SET jit = off;" in to_sql(zoo.handmade(), "postgres")
+def test_the_servers_compiler_is_warned_of(tmp_path):
+    assert "-- SET jit = off; first" in to_sql(zoo.handmade(), "postgres")
+    zoo.handmade().save(tmp_path / "model.json")
+    for dialect, said in (("postgres", "note: SET jit = off; first"), ("duckdb", "")):
+        command = [sys.executable, "-m", "sleek", "export", "model.json", "-o", "m.sql", "--dialect", dialect]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert done.stderr.startswith(said)
+        assert bool(done.stderr) == bool(said)
 
 
 def test_an_unknown_column_is_an_error_in_sqlite_too():

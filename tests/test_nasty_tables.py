@@ -254,7 +254,7 @@ def test_exported_functions_agree(name):
 # ---- the way it comes out of the box
 
 
-@pytest.mark.parametrize("name", [name for name in FITTING if name != "wide"])  # it takes 11 s
+@pytest.mark.parametrize("name", FITTING)
 def test_default_settings_hold_too(name):
     made = nasty.MADE[name]()
     kind = LowRankLSSVC if made.classifies else LowRankLSSVR

@@ -47,7 +47,7 @@ def export(
     sleek export model.json -o model.onnx
     """
     from sleek.cli.models import load_model
-    from sleek.cli.output import check_output, write_bytes
+    from sleek.cli.output import check_output, say_notes, write_bytes
 
     kind = kind_of(None if to is None else to.value, output)
     check_output(output, model)
@@ -55,6 +55,10 @@ def export(
     kept = opt.fields(keep) if keep is not None and keep != "*" else keep
     more = {"keep": kept, "interval": interval, "proba": proba or None}
     write_bytes(program(load_model(str(model)), kind, options | more), output)
+    if kind == "sql" and dialect is not None:
+        from sleek.export.dialects import DIALECTS
+
+        say_notes(DIALECTS[dialect].hints)
 
 
 def kind_of(kind: str | None, path: Path | None) -> str:
