@@ -97,7 +97,7 @@ DIALECTS = {
         days="CAST(EXTRACT(EPOCH FROM CAST({0} AS TIMESTAMP)) AS DOUBLE PRECISION) / 86400",
         whole_row="{0}",
         all_columns="({0}).*",
-        hints=("SET jit = off; first: PostgreSQL may compile a large statement for minutes, uninterruptibly.",),
+        hints=("SET jit = off; first: PostgreSQL may compile a large statement for many minutes.",),
     ),
     "sqlite": SqlDialect(
         real="REAL",

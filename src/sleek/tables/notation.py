@@ -8,8 +8,8 @@ into pieces, nor on whether it is a file or a frame:
 - a value that can be read in one way only (0,5 or 1.234,5; 0.5 or 1,234.5) decides for all columns;
 - a group of thousands never begins with 0, and is believed only where the mark cannot be the decimal mark;
 - a sign of currency or percent is part of the number only if every value of the column has it;
-- anything that could be two numbers is refused with a sentence; `decimal` decides it. Where columns contradict
-  each other, 0.5 in one and 0,5 in another, that is every value such as 1,234.
+- anything that could be two numbers is refused with a sentence; `decimal` decides it. Where columns
+  contradict each other, 0.5 in one and 0,5 in another, that is every value such as 1,234.
 
 Whole numbers of which some begin with 0, such as 01234, are codes, which are text.
 """
