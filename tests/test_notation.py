@@ -261,3 +261,18 @@ def test_numbers_stored_as_text_in_dask_frames_are_numbers():
     slips = frame.assign(x=[*(f"{number}" for number in range(79)), "oops"])
     with pytest.raises(TableError, match="Column 'x' must hold numbers, as almost all rows do, got 'oops'"):
         LowRankLSSVR().fit(DaskRows(dd.from_pandas(slips, npartitions=2), target="y"))
+
+
+@pytest.mark.parametrize("way", ["{:.3f}", "{:,.2f}", "${:.2f}"])
+@pytest.mark.parametrize("door", ["frame", "array", "list", "dask"])
+def test_targets_written_as_text_are_refused_outside_of_files(door, way):
+    """A column of a frame decides with the others; a target by itself would be read as a plain float."""
+    frame = pd.DataFrame({"x": np.arange(40.0)}).assign(y=[way.format(1000 + n / 7) for n in range(40)])
+    doors = {
+        "frame": (frame[["x"]], frame["y"]),
+        "array": (frame[["x"]].to_numpy(), frame["y"].to_numpy()),
+        "list": (frame[["x"]], frame["y"].tolist()),
+        "dask": (DaskRows(dd.from_pandas(frame, npartitions=2), target="y"),),
+    }
+    with pytest.raises(ValueError, match=r"Targets must be numbers, got the text '.*000.*'\. Turn them into"):
+        LowRankLSSVR(basis="linear").fit(*doors[door])

@@ -128,6 +128,7 @@ def _first_missing(labels: AnyArray) -> int | None:
 
 def _check_numbers(block: RawBlock) -> FloatArray:
     y = _targets(block)
+    refuse_text(y)
     y = np.ascontiguousarray(y[:, None] if y.ndim == 1 else y, dtype=np.float64)
     if not all_finite(y):
         row, column = (int(numbers[0]) for numbers in np.nonzero(~np.isfinite(y)))
@@ -136,6 +137,26 @@ def _check_numbers(block: RawBlock) -> FloatArray:
             "Fill in a number, or leave the row out."
         )
     return y
+
+
+def refuse_text(y: Any) -> None:
+    """Refuse targets that are numbers written as text: what a mark in them means, a table has to say.
+
+    >>> refuse_text([0.5, 1])
+    >>> refuse_text(["0,5", "1"])
+    Traceback (most recent call last):
+    ValueError: Targets must be numbers, got the text '0,5'. Turn them into numbers first; `Files` reads text.
+    """
+    values = y
+    if not isinstance(y, list | tuple):
+        array = np.asarray(y)
+        values = array.ravel().tolist() if array.dtype.kind in "OSUT" else []
+    text = next((value for value in values if isinstance(value, str | bytes)), None)
+    if text is not None:
+        raise ValueError(
+            f"Targets must be numbers, got the text {text!r}. "
+            "Turn them into numbers first; `Files` reads text."
+        )
 
 
 def _targets(block: RawBlock) -> AnyArray:

@@ -18,7 +18,7 @@ from sleek._runtime.checks import check_weights
 from sleek._runtime.types import AnyArray
 from sleek.outputs.labels import Labels, check_one_label, of_one_kind
 from sleek.rows.arrays import ArrayRows
-from sleek.rows.checked import all_finite, check_finite
+from sleek.rows.checked import all_finite, check_finite, refuse_text
 from sleek.rows.rows import Rows
 from sleek.rows.table_rows import ColumnRows, check_columns, learn_rows
 from sleek.tables.frames import column_names, columns_by_name, is_dask, is_frame, place_names
@@ -80,7 +80,7 @@ def open_rows(
     from sklearn.utils import check_X_y
 
     names = column_names(X)
-    y = _one_label_each(y) if reads == "labels" else y
+    y = _given_targets(y, reads)
     options = LABELS if reads == "labels" else NUMBERS
     array, y = check_X_y(X, y, estimator=called, ensure_all_finite=False, **options)
     check_finite(array, names, "row {}".format)
@@ -88,6 +88,14 @@ def open_rows(
     known = None if names is None else tuple(names)
     rows = ArrayRows.that_count(array, targets, check_weights(sample_weight, len(array)), known, flat)
     return Opened(rows, known, array.shape[1])
+
+
+def _given_targets(y: Any, reads: str) -> Any:
+    """Targets before scikit-learn looks at them: one label for each row, or numbers that are no text."""
+    if reads == "labels":
+        return _one_label_each(y)
+    refuse_text(y)
+    return y
 
 
 def _open_given(given: Rows, reads: str, categorical: Any) -> Opened:
@@ -116,7 +124,7 @@ def _open_table(
     categories = category_names(categorical, list(columns))
     table = Columns.of(columns)
     options = LABELS if reads == "labels" else NUMBERS
-    y = _one_label_each(y) if reads == "labels" else y
+    y = _given_targets(y, reads)
     _, y = check_X_y(np.zeros((len(table), 1)), y, estimator=called, **options)
     targets, flat = _targets(y, reads)
     s, kept = check_weights(sample_weight, len(table)), None
