@@ -18,6 +18,7 @@ from sleek.bases.units import Coordinates, Parameter, Units, round_to_digits
 from sleek.rows.scaling import Scaling
 
 MUCH_WEAKER = 0.1  # the share of the common sharpness below which a condition is as good as none
+BOTH = 2  # a direction: units may rise and fall
 
 
 class Basis(Parameters, ABC):
@@ -103,6 +104,54 @@ class Basis(Parameters, ABC):
         for name in self.switches:
             on = units[name] != 0 if on is None else on | (units[name] != 0)
         return on
+
+    def directions(self, units: Units) -> IntArray:
+        """(m, d) how units depend on each feature: 1 rising, -1 falling, 0 not at all, `BOTH` otherwise."""
+        on = self.features_on(units)
+        if on is None:
+            d = next(
+                units[one.name].shape[one.axes.index("feature")]
+                for one in self.parameters
+                if "feature" in one.axes
+            )
+            return np.full((len(units), d), BOTH)
+        return np.where(on, BOTH, 0)
+
+    def restrict(self, units: Units, on: AnyArray) -> Units:
+        """Units that start without all features but those of `on` (m, d), and so stay without them.
+
+        The others count so much more that the switches of a unit add up to what they did.
+        """
+        self._require_switches()
+
+        def restricted(name: str, array: FloatArray) -> FloatArray:
+            if name not in self.switches:
+                return array
+            left = np.where(on, array, 0.0)
+            before, after = (np.abs(one).sum(axis=1, keepdims=True) for one in (array, left))
+            left *= np.divide(before, after, out=np.ones_like(after), where=after > 0)
+            return left
+
+        return units.map(restricted)
+
+    def restrict_monotone(self, units: Units, signs: IntArray, rising: AnyArray) -> Units:
+        """Units that can only rise or only fall in features where signs (d,) are 1 or -1.
+
+        Those that are `rising` (m,) go with the signs, and shall have weights ≥ 0; the others go against
+        them, and shall have weights ≤ 0. What can do neither, as bumps, is switched off in these features.
+        """
+        return self.restrict(units, np.broadcast_to(signs == 0, (len(units), len(signs))))
+
+    def bounded(self, coordinates: Coordinates, start: Units, signs: IntArray) -> Coordinates:
+        """Coordinates in which units from `restrict_monotone`, which start here, stay such."""
+        return coordinates
+
+    def _require_switches(self) -> None:
+        if not self.switches:
+            raise ValueError(
+                f"Units of the basis {self.name!r} look at all features, and cannot be kept from any: "
+                "interaction_cst and monotonic_cst need a basis that declares a parameter as a switch."
+            )
 
     def moving(self, start: Units, scale: Units) -> Units:
         """The scale of coordinates, 0 for the numbers of features that units start without."""

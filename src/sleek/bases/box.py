@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sleek import kernels
-from sleek._runtime.types import FloatArray, IntArray
-from sleek.bases.base import Basis
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.bases.base import BOTH, Basis
 from sleek.bases.formula import Formula, exp, maximum, names
 from sleek.bases.units import Coordinates, Parameter, Units, round_places, round_to_digits
 from sleek.rows.scaling import Scaling
@@ -77,6 +77,24 @@ class Box(Basis):
         least = NEARLY_OPEN if closing else 0.0
         below, above = (shape * np.where(has, 1.0, least) for has in (has_low, has_high))
         return from_sides(low, high, below, above)
+
+    def directions(self, units: Units) -> IntArray:
+        """A box with a lower side alone rises, one with an upper side alone falls."""
+        below, above = units["below"] != 0, units["above"] != 0
+        return np.where(below & above, BOTH, below.astype(np.int64) - above)
+
+    def restrict_monotone(self, units: Units, signs: IntArray, rising: AnyArray) -> Units:
+        """One side alone in such features.
+
+        Where that is nearly open in all of them the unit is kept from them, and its weight is free.
+        """
+        below, above = units["below"], units["above"]
+        lower = np.where(rising[:, None], signs, -signs) > 0
+        left = np.where(signs == 0, 0.0, np.where(lower, below, above))
+        there = left.max(axis=1) > np.sqrt(NEARLY_OPEN) * np.maximum(below, above).max(axis=1)
+        low, high = ((signs == 0) | (there[:, None] & side) for side in (lower, ~lower))
+        arrays = dict(units.arrays)
+        return Units(arrays | {"below": np.where(low, below, 0.0), "above": np.where(high, above, 0.0)})
 
     def count_numbers(self, units: Units) -> IntArray:
         """A place for every side, and how soft sides are."""

@@ -75,6 +75,9 @@ class Curves(Basis):
     def coordinates(self, start: Units) -> Coordinates:
         return Coordinates(start, Units({}), self.lower_bounds())
 
+    def directions(self, units: Units) -> IntArray:
+        return np.sign(units["slopes"]).astype(np.int64)
+
     def features(self, X: FloatArray, units: Units) -> FloatArray:
         Z = kernels.projection(X, units["slopes"], units["offsets"])
         return np.clip(Z, 0.0, 1.0, out=Z)

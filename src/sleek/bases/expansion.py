@@ -15,7 +15,7 @@ import numpy as np
 from sleek._runtime.counting import how_many
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.bases.base import Basis
-from sleek.bases.units import Coordinates, Units
+from sleek.bases.units import Coordinates, Units, bound
 from sleek.rows.scaling import Scaling
 
 NOTHING = Units({})  # the gradient by numbers that are not learnt
@@ -41,11 +41,12 @@ class Part:
         """Phi (n, m): the value of every unit at every row."""
         return self.basis.features(X, self.units)
 
-    def coordinates(self) -> Coordinates:
-        """The numbers that training moves when units start here."""
+    def coordinates(self, signs: Sequence[int] | None = None) -> Coordinates:
+        """The numbers that training moves when units start here; see `Expansion.coordinates`."""
         own = self.basis.coordinates(self.units)
         scale = own.scale.map(lambda name, array: 0.0 * array if name in self.fixed else array)
-        return replace(own, scale=self.basis.moving(self.units, scale))
+        own = replace(own, scale=self.basis.moving(self.units, scale))
+        return own if signs is None else self.basis.bounded(own, self.units, np.asarray(signs))
 
     def __repr__(self) -> str:
         return how_many(len(self), self.basis.label)
@@ -179,9 +180,16 @@ class Expansion:
         """All units in so many digits."""
         return self.map(lambda part: part.basis.round(part.units, mean, spread, digits))
 
-    def coordinates(self) -> ExpansionCoordinates:
-        """The numbers that training moves when units start here."""
-        return ExpansionCoordinates(self, tuple(part.coordinates() for part in self.parts))
+    def coordinates(self, signs: Sequence[int] | None = None) -> ExpansionCoordinates:
+        """The numbers that training moves when units start here.
+
+        Units that only rise or only fall in the features of these signs (d,) go on to do so.
+        """
+        return ExpansionCoordinates(self, tuple(part.coordinates(signs) for part in self.parts))
+
+    def directions(self) -> IntArray:
+        """(m, d) how every unit depends on each feature; see `Basis.directions`."""
+        return np.concatenate([part.basis.directions(part.units) for part in self.parts])
 
     def count_numbers(self) -> IntArray:
         """How many numbers a person has to read of every unit, beside its weights."""
@@ -246,6 +254,7 @@ class FlatCoordinates:
     step: FloatArray  # by which they move
     least: FloatArray  # their bounds
     on: tuple[AnyArray | None, ...]  # of each part, the features of its units in which any number moves
+    turned: bool  # whether any step is negative
 
     @classmethod
     def of(cls, parts: tuple[Coordinates, ...]) -> FlatCoordinates:
@@ -253,17 +262,19 @@ class FlatCoordinates:
         nothing = np.empty(0)
         anchor = np.concatenate([nothing, *(part.anchor[name].ravel() for part, name, _ in arrays)])
         scale = np.concatenate([nothing, *(scale.ravel() for _, _, scale in arrays)])
-        least = np.concatenate(
-            [nothing, *(np.full(scale.size, part.lower[name]) for part, name, scale in arrays)]
-        )
+        least = np.concatenate([nothing, *(part.bounds(name) for part, name, _ in arrays)])
         moving = slice(None) if scale.all() else np.flatnonzero(scale)
-        return cls(parts, anchor, moving, scale[moving], least[moving], tuple(map(_features_on, parts)))
+        on, step = tuple(map(_features_on, parts)), scale[moving]
+        return cls(parts, anchor, moving, step, least[moving], on, bool((step < 0).any()))
 
     def units(self, u: FloatArray) -> list[Units]:
         """The units of every part at coordinates u."""
         values = self.step * u
         values += self.anchor[self.moving]
-        np.maximum(values, self.least, out=values)  # rounding must not carry a number over its bound
+        if self.turned:
+            values = bound(values, self.step, self.least)
+        else:
+            np.maximum(values, self.least, out=values)  # rounding must not carry a number over its bound
         if not isinstance(self.moving, slice):
             moved, values = values, self.anchor.copy()
             values[self.moving] = moved

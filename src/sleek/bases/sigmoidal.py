@@ -1,11 +1,12 @@
 """Sigmoidal units: soft steps across learnt directions."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from sleek import kernels
-from sleek._runtime.types import FloatArray, IntArray
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.bases.base import Basis
 from sleek.bases.formula import Formula, names, tanh
 from sleek.bases.units import Coordinates, Parameter, Units, round_places
@@ -50,6 +51,29 @@ class Sigmoidal(Basis):
             {"slopes": np.full_like(slopes, slopes.shape[1] ** -0.5), "offsets": np.ones_like(offsets)}
         )
         return Coordinates(anchor, scale, self.lower_bounds())
+
+    def directions(self, units: Units) -> IntArray:
+        return np.sign(units["slopes"]).astype(np.int64)
+
+    def restrict(self, units: Units, on: AnyArray) -> Units:
+        """Directions of the same length in the features that are left."""
+        slopes = np.where(on, units["slopes"], 0.0)
+        before, after = (np.linalg.norm(one, axis=1, keepdims=True) for one in (units["slopes"], slopes))
+        slopes *= np.divide(before, after, out=np.ones_like(after), where=after > 0)
+        return Units({"slopes": slopes, "offsets": units["offsets"]})
+
+    def restrict_monotone(self, units: Units, signs: IntArray, rising: AnyArray) -> Units:
+        slopes = units["slopes"]
+        turned = np.where(rising[:, None], signs, -signs) * np.abs(slopes)
+        return Units({"slopes": np.where(signs != 0, turned, slopes), "offsets": units["offsets"]})
+
+    def bounded(self, coordinates: Coordinates, start: Units, signs: IntArray) -> Coordinates:
+        """Slopes keep their signs: with a negative scale λ = scale·u has the bound of -λ."""
+        scale, signed = coordinates.scale["slopes"], np.broadcast_to(signs != 0, start["slopes"].shape)
+        falls = signed & (start["slopes"] < 0)
+        turned = Units(dict(coordinates.scale.arrays) | {"slopes": np.where(falls, -scale, scale)})
+        lower = dict(coordinates.lower) | {"slopes": np.where(signed, 0.0, -np.inf)}
+        return replace(coordinates, scale=turned, lower=lower)
 
     def features(self, X: FloatArray, units: Units) -> FloatArray:
         Z = kernels.projection(X, units["slopes"], units["offsets"])

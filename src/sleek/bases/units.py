@@ -110,7 +110,8 @@ class Coordinates:
     """The numbers u that training moves, and how units follow: λ = anchor + scale·u. A pull draws u to 0.
 
     Numbers of scale 0 are fixed: they stay where the anchor is, and u has no entry for them. So do arrays
-    that have no scale at all.
+    that have no scale at all. With a negative scale the bound is that of -λ, so that u is bounded from below
+    all the same.
 
     >>> start = Units({"centers": np.zeros((1, 2)), "shapes": np.full((1, 2), 0.5)})
     >>> scale = Units({"centers": np.array([[1.0, 0.0]]), "shapes": start["shapes"]})
@@ -123,7 +124,11 @@ class Coordinates:
 
     anchor: Units
     scale: Units
-    lower: Mapping[str, float]
+    lower: Mapping[str, float | FloatArray]
+
+    def bounds(self, name: str) -> FloatArray:
+        """The bounds of an array's numbers, laid flat."""
+        return np.broadcast_to(np.asarray(self.lower[name]), self.scale[name].shape).ravel()
 
     @cached_property
     def moving(self) -> dict[str, IntArray | slice]:
@@ -145,7 +150,7 @@ class Coordinates:
             anchor, at = self.anchor[name].ravel(), self.moving[name]
             step = scale.ravel()[at]
             # rounding must not carry a number over its bound
-            values = np.maximum(anchor[at] + step * u[begin : begin + len(step)], self.lower[name])
+            values = bound(anchor[at] + step * u[begin : begin + len(step)], step, self.bounds(name)[at])
             if not isinstance(at, slice):
                 whole = anchor.copy()
                 whole[at] = values
@@ -160,7 +165,11 @@ class Coordinates:
 
     def lower_bounds(self) -> FloatArray:
         """The least value of every coordinate."""
-        return self._flat(lambda name, at, scale: (self.lower[name] - self.anchor[name].ravel()[at]) / scale)
+        return self._flat(
+            lambda name, at, scale: (
+                (self.bounds(name)[at] - np.sign(scale) * self.anchor[name].ravel()[at]) / np.abs(scale)
+            )
+        )
 
     def by_u(self, gradient: Units) -> FloatArray:
         """A gradient by the units' numbers as one by u."""
@@ -185,3 +194,13 @@ class Coordinates:
         """``function(name, which numbers, their scale)`` of all arrays as one vector."""
         parts = (function(name, at, self.scale[name].ravel()[at]) for name, at in self.moving.items())
         return np.concatenate([np.empty(0), *parts])
+
+
+def bound(values: FloatArray, step: FloatArray, least: FloatArray) -> FloatArray:
+    """Numbers not below their bounds, -λ instead of λ where steps are negative.
+
+    >>> bound(np.array([-1.0, 2.0, -2.0]), np.array([1.0, -1.0, -1.0]), np.zeros(3))
+    array([ 0.,  0., -2.])
+    """
+    sign = np.sign(step)
+    return sign * np.maximum(sign * values, least) + 0.0  # no minus in front of 0

@@ -86,6 +86,10 @@ def fit(
     units: opt.NumberOfUnits = None,
     basis: opt.BasisChoice = opt.BasisName.auto,
     effort: opt.EffortChoice = opt.EffortName.normal,
+    monotone: opt.Monotone = None,
+    pairwise: opt.Pairwise = False,
+    no_interactions: opt.NoInteractions = False,
+    interactions: opt.Interactions = None,
     jobs: opt.Jobs = -1,
     seed: opt.Seed = 0,
     updatable: opt.Updatable = False,
@@ -134,6 +138,8 @@ def fit(
             dates=None if dates is None else dates.value,
             balanced=balanced,
             updatable=updatable,
+            monotone=opt.monotone(monotone),
+            interactions=opt.interactions(pairwise, no_interactions, interactions),
         )
         with path_of(data) as path, interrupts.raised():
             fitted = train(path, choices, display)

@@ -118,6 +118,18 @@ BasisChoice = Annotated[
 EffortChoice = Annotated[
     EffortName, typer.Option(metavar="EFFORT", help="quick, normal or thorough: what time it may take.")
 ]
+Monotone = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN+|COLUMN-", help="The prediction never falls (+) or rises (-) in it: age+, price-."
+    ),
+]
+Pairwise = Annotated[bool, typer.Option("--pairwise", help="At most two columns act together.")]
+NoInteractions = Annotated[bool, typer.Option("--no-interactions", help="No columns act together.")]
+Interactions = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMNS", help="Only these columns act together: a,b; once for each group."),
+]
 Jobs = Annotated[int, typer.Option(help="Threads; -1 means all cores. The result is the same.")]
 Seed = Annotated[int, typer.Option(help="Seed of all that is drawn at random.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Tell what is tried.")]
@@ -205,6 +217,31 @@ def names(text: str | None) -> tuple[str, ...]:
 def words(text: str | None) -> tuple[str, ...] | None:
     """The words in an option, None without it."""
     return None if text is None else tuple(fields(text))
+
+
+def monotone(texts: list[str] | None) -> dict[str, int]:
+    """Columns with their direction.
+
+    >>> monotone(["age+", "price-"])
+    {'age': 1, 'price': -1}
+    """
+    found = {}
+    for text in texts or ():
+        if text[-1:] not in ("+", "-") or not text[:-1]:
+            raise InputError(f"--monotone takes a column and + or -, such as age+, got {text!r}.")
+        found[text[:-1]] = 1 if text[-1] == "+" else -1
+    return found
+
+
+def interactions(
+    pairwise: bool, none: bool, groups: list[str] | None
+) -> str | tuple[tuple[str, ...], ...] | None:
+    """Which columns may act together, from the three options that say it."""
+    if pairwise + none + bool(groups) > 1:
+        raise InputError("--pairwise, --no-interactions and --interactions exclude each other.")
+    if groups:
+        return tuple(names(group) for group in groups)
+    return "pairwise" if pairwise else "no_interactions" if none else None
 
 
 def check_numbers(jobs: int, test: float | None) -> None:

@@ -36,6 +36,7 @@ def model_as_json(model: KernelModel) -> dict[str, Any]:
         "C": model.C,
         "facts": facts,
         "effects": _effects_as_json(model),
+        "constraints": None if model.constraints is None else model.constraints.to_json(),
         "metadata": dict(model.metadata),
     }
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
@@ -53,6 +53,8 @@ class Choices:
     dates: str | None = None
     balanced: bool = False
     updatable: bool = False
+    monotone: Mapping[str, int] = field(default_factory=dict)
+    interactions: str | tuple[tuple[str, ...], ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +115,14 @@ def _files(path: str, choices: Choices) -> Files:
         if name in special or name in choices.drop:
             raise InputError(f"--columns names {name!r}, which is the target, the weight or dropped.")
     look = Files(path)
-    for name in (*special, *choices.columns, *choices.drop, *choices.categories):
+    groups = choices.interactions if isinstance(choices.interactions, tuple) else ()
+    constrained = [*choices.monotone, *(name for group in groups for name in group)]
+    for name in (*special, *choices.columns, *choices.drop, *choices.categories, *constrained):
         look.tables[0].column(name)
     names = [name for name in choices.columns or look.features if name not in {*special, *choices.drop}]
+    for name in constrained:
+        if name not in names:
+            raise InputError(f"--monotone and --interactions name {name!r}, which is not learnt from.")
     if not names:
         raise InputError(f"{look.named_files} has no column left to learn from.")
     return Files(
@@ -150,6 +157,8 @@ def _estimator(task: str, choices: Choices) -> Any:
         "effort": choices.effort,
         "n_jobs": choices.jobs,
         "random_state": choices.seed,
+        "interaction_cst": choices.interactions,
+        "monotonic_cst": choices.monotone or None,
         "verbose": int(choices.verbose),
     }
     if task == CLASSIFICATION:

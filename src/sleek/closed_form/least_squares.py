@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sleek._runtime.sums import Sums
+from sleek.bases.constraints import unit_signs
 from sleek.bases.expansion import Expansion
 from sleek.closed_form.moments import Moments
-from sleek.closed_form.solve import Solution, solve
+from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.rows.source import Block, Source
 
 ROUNDS = 25  # Newton's method has converged long before
@@ -65,20 +66,21 @@ def both_moments(source: Source, expansion: Expansion, at: Solution) -> BothMome
 
 
 def solve_on_all_rows(
-    source: Source, expansion: Expansion, learnt: Solution, C: float, complete: bool
+    source: Source, expansion: Expansion, learnt: Solution, penalty: Penalty, complete: bool
 ) -> Solved:
     """theta and b for units that were learnt, and the moments of all rows.
 
     Where theta and b have no closed form they were learnt with the units. They stay, if that was on all rows
     (`complete`); else they have one round more on all rows.
     """
+    C, signs = penalty.C, unit_signs(expansion, penalty.signs)
     if source.outputs.loss.quadratic:
         moments = unit_moments(source, expansion)
-        return Solved(solve(moments, C), moments)
+        return Solved(solve(moments, C, signs), moments)
     if complete:
         return Solved(learnt, unit_moments(source, expansion))
     moments, touching = both_moments(source, expansion, learnt)
-    return Solved(solve(touching, C), moments)
+    return Solved(solve(touching, C, signs), moments)
 
 
 def fit_outputs(source: Source, expansion: Expansion, C: float) -> Solved:

@@ -34,6 +34,7 @@ from scipy.linalg.lapack import dpotri
 
 from sleek._runtime.sums import total
 from sleek._runtime.types import FloatArray, IntArray
+from sleek.bases.constraints import unit_signs
 from sleek.bases.expansion import Expansion, ExpansionCoordinates
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Penalty, Solution, solve
@@ -94,6 +95,11 @@ class Trained:
     def u(self) -> FloatArray:
         """(p,) the coordinates."""
         return np.empty(0) if self.coordinates is None else self.coordinates.vector(self.expansion)
+
+    @property
+    def unit_signs(self) -> IntArray | None:
+        """(m,) the signs that weights must have."""
+        return unit_signs(self.expansion, self.penalty.signs)
 
 
 def solved_rows_loo(sample: Sample, trained: Trained, moments: Moments) -> LeaveOneOut | None:
@@ -163,7 +169,7 @@ def _in_row_space(block: Block, trained: Trained) -> LeaveOneOut:
     X, T, s = block.X, block.T, block.s
     weight, penalty = float(s.sum()), trained.penalty
     Phi = trained.expansion.features(X)
-    theta, b = solve(Moments.of(Phi, T, s), penalty.C)
+    theta, b = solve(Moments.of(Phi, T, s), penalty.C, trained.unit_signs)
     r = T - Phi @ theta - b
     J = trained.derivatives(X, Phi)
     J *= theta[trained.owners, 0]
@@ -190,7 +196,7 @@ class _InNumberSpace:
         owners, prior, m = trained.owners, trained.penalty.prior, len(trained.expansion)
         both = sample.map_reduce(self._moments)
         phi_only = both.units(np.arange(m))
-        self.solution = solve(phi_only, trained.penalty.C)
+        self.solution = solve(phi_only, trained.penalty.C, trained.unit_signs)
         self.weight, self.mean = both.weight, both.mean_phi
         self.own = owners
         theta = self.solution.theta

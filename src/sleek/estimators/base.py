@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -19,6 +20,7 @@ from sleek._runtime.types import AnyArray
 from sleek._runtime.warn import warn
 from sleek.bases import known_bases
 from sleek.bases.base import Basis
+from sleek.estimators.constraining import check_one_output, constraints_of, on_features
 from sleek.estimators.conventions import (
     VersionedEstimator,
     all_or_nothing,
@@ -69,6 +71,8 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         max_units: int | None = None,
         effort: str = "normal",
         categorical_features: Any = None,
+        interaction_cst: Any = None,
+        monotonic_cst: Any = None,
         forgetting_factor: float = 1.0,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -86,6 +90,8 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         self.max_units = max_units
         self.effort = effort
         self.categorical_features = categorical_features
+        self.interaction_cst = interaction_cst
+        self.monotonic_cst = monotonic_cst
         self.forgetting_factor = forgetting_factor
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -132,17 +138,23 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         self, rows: Rows, run: Run, report: Reporter, squared: bool = False, classes: Any = None
     ) -> None:
         """Fit; a model that will be updated needs the squared loss (`squared`)."""
-        request, standing = request_of(self, rows.n_features, squared), standing_of(self, rows)
+        constraints, standing = constraints_of(self, rows), standing_of(self, rows)
+        if standing is not None and constraints != self.model_.constraints:
+            raise ValueError("warm_start=True goes on from a model of other constraints: set it to False.")
+        request = request_of(self, rows.n_features, squared)
+        request = replace(request, constraints=on_features(constraints, rows, request))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
 
         def learn(rows: Rows, survey: Survey) -> Outputs:
             outputs = self._learn_outputs(rows, survey, run, classes)
+            check_one_output(constraints, outputs)
             if standing is not None:
                 check_same_outputs(self.model_.outputs, outputs)
             return outputs
 
         fit = fit_rows(rows, self.outputs_kind, learn, request, rng, run, report, standing)
-        self._publish(fit.fitted, Outcome.of(fit, training_record(self), vars(self).get("calibrator")))
+        calibrator = vars(self).get("calibrator")
+        self._publish(fit.fitted, Outcome.of(fit, training_record(self), calibrator, constraints))
         if not fit.fitted.training.converged:
             warn(fit.fitted.training.status, ConvergenceWarning)
 

@@ -67,6 +67,14 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     categorical_features : names, places or mask of columns, default=None
         Columns that hold codes: categories although they are numbers. Text, truth values and a data frame's
         own categories are categories without being named.
+    interaction_cst : {"pairwise", "no_interactions"}, groups of columns, or None, default=None
+        Which columns may act together, as in `HistGradientBoostingClassifier`: any two, none, or those of one
+        group, by names or places, such as ``[{"age", "sex"}, {"age", "dose"}]``; columns in no group make up
+        one. A category with all its levels is one column. ``model_.constraints`` states it.
+    monotonic_cst : dict from columns to -1, 0 or 1, array of them, or None, default=None
+        1: the output, for classes that of ``classes_[1]``, never falls as the column rises; -1: it never
+        rises. It holds for all rows, known values of the column compared; gaps have a level of their own.
+        For two classes or one number. docs/constraints.md says how it is kept, and what it costs.
     forgetting_factor : float, default=1.0
         What the weight of every earlier row is multiplied by whenever `partial_fit` adds a row: 0.999
         remembers about 1,000 rows, 1 forgets nothing.
@@ -169,6 +177,8 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         max_units: int | None = None,
         effort: str = "normal",
         categorical_features: Any = None,
+        interaction_cst: Any = None,
+        monotonic_cst: Any = None,
         forgetting_factor: float = 1.0,
         warm_start: bool = False,
         loss: str = "auto",
@@ -190,6 +200,8 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
             max_units=max_units,
             effort=effort,
             categorical_features=categorical_features,
+            interaction_cst=interaction_cst,
+            monotonic_cst=monotonic_cst,
             forgetting_factor=forgetting_factor,
             warm_start=warm_start,
             n_jobs=n_jobs,

@@ -12,10 +12,11 @@ from functools import partial
 import numpy as np
 
 from sleek.bases.base import Basis
+from sleek.bases.constraints import OnFeatures
 from sleek.bases.expansion import Expansion, Part
 from sleek.fit import policy
+from sleek.fit.constrained import keep_monotone, leaves_within, may_close
 from sleek.fit.judge import prefers
-from sleek.fit.leaves import leaves
 from sleek.fit.trials import Beginning, Candidate, Draft, Trials
 from sleek.rows.sample import Sample
 
@@ -24,14 +25,22 @@ def enlarge(trials: Trials, best: Candidate, basis: Basis, most: int, closing: b
     """The candidate, or one with more units of a basis that is better; at most `most` units."""
     added = policy.ADDED_UNITS
     while trials.draft(best, trials.levels[-1][0]).start.n_learnt + added <= most:
-        larger = Candidate(partial(add, basis, added, closing), best.step, best.outputs, best, best.shape)
+        change = partial(add, trials.request.constraints, basis, added, closing)
+        larger = Candidate(change, best.step, best.outputs, best, best.shape)
         if not prefers(trials.judge(larger), trials.judge(best), policy.SURE_ERRORS, 0.0):
             break
         best, added = larger, min(2 * added, policy.MOST_ADDED_UNITS)
     return best
 
 
-def add(basis: Basis, n_units: int, closing: bool, rows: Sample, before: Draft | None) -> Beginning:
+def add(
+    constraints: OnFeatures | None,
+    basis: Basis,
+    n_units: int,
+    closing: bool,
+    rows: Sample,
+    before: Draft | None,
+) -> Beginning:
     """Add boxes at leaves of trees on the residuals."""
     assert before is not None
     block, training = rows.rows, before.training
@@ -39,7 +48,9 @@ def add(basis: Basis, n_units: int, closing: bool, rows: Sample, before: Draft |
     left = -rows.outputs.loss.slopes(block.T, training.expansion.features(block.X) @ theta + b)
     middle, spread = np.median(block.X, axis=0), block.X.std(axis=0)
     shape = policy.ADDED_SHAPE / np.where(spread > 0, spread, 1.0)
-    found = leaves(rows, n_units, left)
-    units = basis.start_at_leaves(*found, shape, middle, closing)
+    found = leaves_within(constraints, rows, n_units, left)
+    units = basis.start_at_leaves(*found, shape, middle, closing and may_close(constraints))
     more = Expansion((Part(basis, units, () if closing else basis.widths),))
+    if constraints is not None:
+        more = keep_monotone(constraints, more, rows, left)
     return Beginning(before.start.plus(more), training.reached.plus(more))

@@ -36,6 +36,9 @@ PIECE = 2**20  # values of units that are held at a time
 def shorter(trials: Trials, candidate: Candidate) -> list[Candidate]:
     """The candidate with fewer and fewer numbers, until that clearly costs too much."""
     found, best = [], trials.judge(candidate)
+    if trials.request.signs is not None:
+        candidate = replace(candidate, change=without_idle, before=candidate)
+        found.append(candidate)
     current, numbers = candidate, trials.numbers(candidate)
     while numbers > policy.LEAST_NUMBERS:
         current = replace(candidate, change=partial(cut, policy.KEPT_SHARE), before=current)
@@ -80,6 +83,14 @@ def cut(share: float, rows: Sample, before: Draft | None) -> Beginning:
     theta, b = training.solution
     reached = Reached(_without(training.expansion, items, gone).take(kept), Solution(theta[kept], b))
     return Beginning(_without(before.start, items, gone).take(kept), reached)
+
+
+def without_idle(rows: Sample, before: Draft | None) -> Beginning:
+    """Without the units that weigh nothing, as those may whose weight must have a sign."""
+    assert before is not None
+    kept = np.flatnonzero(before.training.solution.theta.any(axis=1))
+    kept = kept if len(kept) else np.arange(1)
+    return Beginning(before.start.take(kept), before.training.reached.take(kept))
 
 
 class _Items(NamedTuple):

@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 
+from sleek.bases.constraints import unit_signs
 from sleek.bases.curves import Curves
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import solve
@@ -86,7 +87,7 @@ def try_single_features(state: Climb) -> None:
 
 def try_units(state: Climb) -> None:
     """Units of every basis and start shape; the best of them also beside curves, if the ladder is climbed."""
-    curves = Dictionary(Curves(), policy.STRENGTH_STEP**policy.CURVE_STEP)
+    curves = Dictionary(Curves(), policy.STRENGTH_STEP**policy.CURVE_STEP, state.request.signs)
     step = policy.RACE_STEP if state.trials.growing else 0
     families = {
         Candidate(partial(place, family, None), step, state.outputs, shape=family.shape): family
@@ -169,7 +170,8 @@ def place(family: Family, beside: Dictionary | None, rows: Sample, before: Draft
         return Beginning(family.place(rows, left))
     ramps = beside.of(rows).take(max(1, n_beside(rows)))
     Phi = ramps.features(block.X)
-    theta, b = solve(Moments.of(Phi, block.T, block.s), 1.0 / beside.strength)
+    moments, signs = Moments.of(Phi, block.T, block.s), unit_signs(ramps, beside.signs)
+    theta, b = solve(moments, 1.0 / beside.strength, signs)
     return Beginning(family.place(rows, block.T - Phi @ theta - b).plus(ramps))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from sleek._runtime.types import FloatArray
 from sleek.bases.base import Basis
+from sleek.bases.constraints import OnFeatures
 from sleek.fit import policy
 from sleek.trainers.base import Trainer
 
@@ -29,6 +30,12 @@ class Request:
     max_units: int | None  # the most that n_units="auto" may come to
     loss: str | None = None  # "squared", or "logistic" for classes
     effort: policy.Effort = policy.EFFORTS["normal"]
+    constraints: OnFeatures | None = None
+
+    @property
+    def signs(self) -> tuple[int, ...] | None:
+        """The features in which outputs must be monotone; see `OnFeatures`."""
+        return None if self.constraints is None else self.constraints.signs
 
     def scaled(self, scale: float) -> Request:
         """The same request for weights that were divided by `scale`: a fixed C stands for C·weight."""

@@ -189,7 +189,7 @@ def fit(
         few = replace(few, X=scaling.invert(few.X))
         expansion = round_units(expansion, learnt.training.solution, few, as_given)
     solution, moments = solve_on_all_rows(
-        data.with_outputs(outputs), expansion, learnt.training.solution, learnt.penalty.C, plan.everything
+        data.with_outputs(outputs), expansion, learnt.training.solution, learnt.penalty, plan.everything
     )
     _warn_if_worse_than_a_constant(
         data if plan.canonical else look.sample,

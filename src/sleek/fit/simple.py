@@ -15,12 +15,14 @@ import numpy as np
 
 from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.base import Basis
+from sleek.bases.constraints import breaks, unit_signs
 from sleek.bases.curves import Curves
 from sleek.bases.expansion import Expansion
 from sleek.bases.linear import Linear
 from sleek.closed_form.leave_one_out import LeaveOneOut
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.ridge_path import RidgePath
+from sleek.closed_form.solve import solve
 from sleek.fit import policy
 from sleek.fit.judge import Split, Verdict
 from sleek.fit.start import most_pieces
@@ -44,8 +46,8 @@ class Pieces:
 class Dictionary:
     """Pieces of single features, found anew on the rows of every split."""
 
-    def __init__(self, basis: Basis, strength: float) -> None:
-        self.basis, self.strength = basis, strength
+    def __init__(self, basis: Basis, strength: float, signs: tuple[int, ...] | None) -> None:
+        self.basis, self.strength, self.signs = basis, strength, signs
         self._found: dict[int, tuple[Sample, Pieces]] = {}
 
     def of(self, rows: Sample) -> Pieces:
@@ -68,7 +70,8 @@ class Dictionary:
         Phi = expansion.features(few.X)
         moments = Moments.of(Phi, few.T, few.s)
         sizes = [size for size in policy.PIECES if size < len(expansion)]
-        order = forward_selection(moments, 1.0 / self.strength, max(sizes, default=0))
+        signs = unit_signs(expansion, self.signs)
+        order = forward_selection(moments, 1.0 / self.strength, max(sizes, default=0), signs)
         rest = np.setdiff1d(np.arange(len(expansion)), order)
         return Pieces(expansion, np.concatenate([order, rest]))
 
@@ -83,7 +86,8 @@ def simple_models(trials: Trials, outputs: Outputs) -> list[Candidate]:
     A constant is one linear feature whose weight is as good as 0.
     """
     linear, curves = (
-        Dictionary(basis, policy.STRENGTH_STEP**policy.CURVE_STEP) for basis in (Linear(), Curves())
+        Dictionary(basis, policy.STRENGTH_STEP**policy.CURVE_STEP, trials.request.signs)
+        for basis in (Linear(), Curves())
     )
     constant = trials.constant = Candidate(linear.change(1), policy.CONSTANT_STEP, outputs)
     return [constant, *_sizes(trials, linear, outputs), *_sizes(trials, curves, outputs)]
@@ -93,7 +97,7 @@ def _sizes(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[Can
     """Models of every size."""
     splits = [trials.splits[at] for at in trials.levels[-1]]
     pieces = [dictionary.of(split.rest) for split in splits]
-    paths = [_Paths.of(split, one) for split, one in zip(splits, pieces, strict=True)]
+    paths = [_Paths.of(split, one, dictionary.signs) for split, one in zip(splits, pieces, strict=True)]
     least = min(len(one.order) for one in pieces)
     found = []
     for size in [*(size for size in policy.PIECES if size < least), least]:
@@ -119,23 +123,37 @@ class _Paths:
     Phi: FloatArray  # (n, m) of all pieces
     out: FloatArray  # (n_out, m)
     moments: Moments | None  # None: there are more pieces than rows
+    signs: IntArray | None  # that weights must have
 
     @classmethod
-    def of(cls, split: Split, pieces: Pieces) -> _Paths:
+    def of(cls, split: Split, pieces: Pieces, signs: tuple[int, ...] | None) -> _Paths:
         rows = split.rest.rows
         Phi = pieces.expansion.features(rows.X)
         moments = Moments.of(Phi, rows.T, rows.s) if Phi.shape[1] <= len(Phi) else None
-        return cls(split, pieces.order, Phi, pieces.expansion.features(split.judging.rows.X), moments)
+        out, own = pieces.expansion.features(split.judging.rows.X), unit_signs(pieces.expansion, signs)
+        return cls(split, pieces.order, Phi, out, moments, own)
 
     def residuals(self, size: int | None) -> list[LeaveOneOut]:
-        """Residuals of the judging rows at every strength, of so many pieces or of all."""
+        """Residuals of the judging rows at every strength, of so many pieces or of all.
+
+        Where weights have signs, each strength is solved for by itself.
+        """
         rows, out = self.split.rest.rows, self.split.judging.rows
         at = np.arange(len(self.order)) if size is None else np.sort(self.order[:size])
+        strengths = [policy.STRENGTH_STEP**-step for step in STEPS]
+        if self.signs is not None:
+            few = (
+                Moments.of(self.Phi[:, at], rows.T, rows.s)
+                if self.moments is None
+                else self.moments.units(at)
+            )
+            solutions = [solve(few, C, self.signs[at]) for C in strengths]
+            found = [self.out[:, at] @ theta + b for theta, b in solutions]
+            return [LeaveOneOut(out.T, out.T - Y, out.s, out.copies) for Y in found]
         if self.moments is None:
             path = RidgePath.of_rows(self.Phi[:, at], rows.T, rows.s)
         else:
             path = RidgePath.of_moments(self.moments.units(at))
-        strengths = [policy.STRENGTH_STEP**-step for step in STEPS]
         outputs = path.outputs(self.out[:, at], strengths)
         return [LeaveOneOut(out.T, out.T - Y, out.s, out.copies) for Y in outputs]
 
@@ -149,11 +167,12 @@ def _single_gains(Phi: FloatArray, T: FloatArray, s: FloatArray) -> FloatArray:
     return gains
 
 
-def forward_selection(moments: Moments, C: float, size: int) -> IntArray:
+def forward_selection(moments: Moments, C: float, size: int, signs: IntArray | None = None) -> IntArray:
     """The pieces that lower ½‖θ‖²/C + ½ Σ s (t - Φθ - b)² most, one after the other.
 
     With A = G + I/C and what is left of R and of A's diagonal after elimination of the pieces taken so far,
     piece j lowers the minimum by ½ Σ_k R_jk²/A_jj: the pivots of a Cholesky decomposition, chosen greedily.
+    A piece whose weight would not have the sign that it must have (`signs`) is not taken.
 
     >>> Phi = np.array([[0.0, 1.0, 0.1], [1.0, 0.0, 0.0], [0.0, 0.0, 0.1], [1.0, 1.0, 0.0]])
     >>> forward_selection(Moments.of(Phi, Phi @ np.array([[1.0], [2.0], [0.1]]), np.ones(4)), 1e3, 2)
@@ -168,6 +187,8 @@ def forward_selection(moments: Moments, C: float, size: int) -> IntArray:
     for i in range(len(rows)):
         gains = np.sum(left**2, axis=1) / np.maximum(diagonal, least)
         gains[~free | (diagonal <= least)] = -1.0
+        if signs is not None:
+            gains[breaks(left[:, 0], signs)] = -1.0
         j = int(np.argmax(gains))
         if gains[j] <= 0.0:
             break

@@ -13,10 +13,11 @@ from sleek._runtime.threads import Workers
 from sleek._runtime.types import FloatArray
 from sleek._runtime.warn import warn
 from sleek.bases.base import Basis
+from sleek.bases.constraints import OnFeatures
 from sleek.bases.expansion import Expansion, Part
 from sleek.fit import policy
+from sleek.fit.constrained import constrain, leaves_within, may_close
 from sleek.fit.k_medoids import distinct_rows, k_medoids
-from sleek.fit.leaves import leaves
 from sleek.fit.plan import Plan, Request, auto_units
 from sleek.kernels.column_statistics import ColumnMoments
 from sleek.outputs.base import Outputs
@@ -194,10 +195,11 @@ def families(
     for basis in request.bases:
         if request.at_leaves and basis.leaf_shapes:
             shapes = request.shapes_to_try(basis.leaf_shapes) if request.shape is None else (request.shape,)
+            at_leaves = partial(_at_leaves, constraints=request.constraints)
             if request.is_open:
-                place = partial(_at_leaves, basis, shapes[-1] / one, wanted, 2)
+                place = partial(at_leaves, basis, shapes[-1] / one, wanted, 2)
                 found.append(Family(basis, shapes[-1], place))
-            found += [Family(basis, a, partial(_at_leaves, basis, a / one, wanted, None)) for a in shapes]
+            found += [Family(basis, a, partial(at_leaves, basis, a / one, wanted, None)) for a in shapes]
         elif basis.per_feature:
             most = most_pieces(sample)
             start = Expansion.of(basis, basis.start_per_feature(sample.rows.X, sample.rows.copies, most))
@@ -212,7 +214,8 @@ def families(
                 shape = shapes[len(shapes) // 2]
                 start = Expansion.of(basis, basis.start(few.rows, shape, rng))
                 found.append(Family(basis, shape, partial(_fixed, start)))
-    return _enough(found, sample, request, wanted)
+    kept = [replace(family, place=constrain(request.constraints, family.place)) for family in found]
+    return _enough(kept, sample, request, wanted)
 
 
 def _fixed(start: Expansion, rows: Sample, left: FloatArray) -> Expansion:
@@ -221,12 +224,20 @@ def _fixed(start: Expansion, rows: Sample, left: FloatArray) -> Expansion:
 
 
 def _at_leaves(
-    basis: Basis, sharpness: FloatArray, n_units: int, n_features: int | None, rows: Sample, left: FloatArray
+    basis: Basis,
+    sharpness: FloatArray,
+    n_units: int,
+    n_features: int | None,
+    rows: Sample,
+    left: FloatArray,
+    constraints: OnFeatures | None = None,
 ) -> Expansion:
     """Units at leaves of trees; those that look at few features at most stay with these."""
-    lows, highs = leaves(rows, n_units, left, n_features)
+    lows, highs = leaves_within(constraints, rows, n_units, left, n_features)
     middle = np.median(rows.rows.X, axis=0)
-    units = basis.start_at_leaves(lows, highs, sharpness, middle, n_features is None)
+    units = basis.start_at_leaves(
+        lows, highs, sharpness, middle, n_features is None and may_close(constraints)
+    )
     return Expansion((Part(basis, units, () if n_features is None else basis.widths),))
 
 
@@ -236,7 +247,7 @@ def _enough(found: list[Family], sample: Sample, request: Request, wanted: int) 
         return found
     rows = sample.smallest(request.effort.heats[-1])
     left = rows.rows.T - np.average(rows.rows.T, axis=0, weights=rows.rows.s)
-    there = {id(f): len(f.place(rows, left)) for f in found if f.basis.leaf_shapes and request.at_leaves}
+    there = {id(f): f.place(rows, left).n_learnt for f in found if f.basis.leaf_shapes and request.at_leaves}
     full = [family for family in found if there.get(id(family), wanted) >= wanted]
     if not full:
         _warn_of_fewer(wanted, max(there.values()), "leaves that trees found")

@@ -148,7 +148,7 @@ class Trials:
             prior = policy.PULL_PER_STRENGTH * strength * min(weight, policy.FULL_PRIOR_WEIGHT)
         else:
             prior = pull * weight
-        return Penalty(1.0 / strength if C is None else C, prior)
+        return Penalty(1.0 / strength if C is None else C, prior, self.request.signs)
 
     # -- training
 

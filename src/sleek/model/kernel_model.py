@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,8 @@ import numpy as np
 
 from sleek._runtime.counting import how_many
 from sleek._runtime.threads import Workers, single_threaded_blas
-from sleek._runtime.types import AnyArray, FloatArray, freeze
+from sleek._runtime.types import AnyArray, FloatArray, IntArray, freeze
+from sleek.bases.constraints import unit_signs
 from sleek.bases.expansion import Expansion, Part
 from sleek.bases.far import far_features
 from sleek.bases.units import Units
@@ -26,6 +27,7 @@ from sleek.rows.scaling import Scaling
 from sleek.rows.source import SMALL_BLOCK, rows_per_block
 
 if TYPE_CHECKING:
+    from sleek.bases.constraints import Constraints, OnFeatures
     from sleek.calibration import Calibration
     from sleek.model.effects import Effects
     from sleek.model.explanation import Explanation
@@ -74,6 +76,9 @@ class KernelModel:
         (`forget`); None for log-odds, and if it was not saved.
     metadata : mapping
         Anything else worth keeping with the model, as plain values.
+    constraints : Constraints or None
+        Which columns may act together, and in which columns outputs never fall or never rise. A model that
+        does not keep them cannot be made.
 
     Examples
     --------
@@ -99,6 +104,7 @@ class KernelModel:
     trained_by: Mapping[str, Any] | None = None
     memory: Memory | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    constraints: Constraints | None = None
 
     def __post_init__(self) -> None:
         own = self.expansion.map(lambda part: Units({n: freeze(a) for n, a in part.units.arrays.items()}))
@@ -110,6 +116,19 @@ class KernelModel:
                 f"`theta` must have shape {wanted} and `b` {wanted[1:]} for {own} and {self.outputs!r}, got "
                 f"{self.theta.shape} and {self.b.shape}."
             )
+        if self.constraints is not None:
+            self._on_features(self.constraints).certify(own, self.theta)
+            if self.memory is not None:
+                object.__setattr__(self, "memory", replace(self.memory, signs=self.weight_signs()))
+
+    def _on_features(self, constraints: Constraints) -> OnFeatures:
+        return constraints.on_features(self.inputs, self.feature_names, self.n_features)
+
+    def weight_signs(self) -> IntArray | None:
+        """(n_units,) the signs that weights must have for the outputs to be monotone; None: any."""
+        if self.constraints is None:
+            return None
+        return unit_signs(self.expansion, self._on_features(self.constraints).signs)
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -88,7 +88,8 @@ def empty(model: KernelModel) -> KernelModel:
     """See `KernelModel.emptied`."""
     memory = require_memory(model, needs_rows=False)
     sums = RunningSums.zero(memory.sums.origin, memory.sums.n_units)
-    return solve_again(model, Memory(sums, 0, memory.observation, memory.C, memory.class_weights))
+    fresh = Memory(sums, 0, memory.observation, memory.C, memory.class_weights, signs=memory.signs)
+    return solve_again(model, fresh)
 
 
 def _check(model: KernelModel, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, FloatArray | None]:
@@ -112,7 +113,8 @@ def require_memory(model: KernelModel, needs_rows: bool = True) -> Memory:
         )
     settings = (model.trained_by or {}).get("settings", {})
     if not needs_rows and settings.get("class_weight") is None:  # units and coding are all that is needed
-        return Memory(RunningSums.zero(_origin(model), len(model.theta)), 0, 1.0, model.C)
+        sums = RunningSums.zero(_origin(model), len(model.theta))
+        return Memory(sums, 0, 1.0, model.C, signs=model.weight_signs())
     raise ValueError(
         "This model has no sums over rows with it: save it with moments=True (sleek fit --updatable) to "
         "update, merge or forget later."
@@ -138,6 +140,7 @@ def add(model: KernelModel, batch: Batch) -> KernelModel:
         memory.origins,
         memory.faded or batch.fading < 1.0,
         memory.forgotten,
+        memory.signs,
     )
     return solve_again(model, fresh if batch.name is None else fresh.with_batch(batch.name))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sleek._runtime import fields
 from sleek._runtime.json_values import ModelFileError
-from sleek._runtime.types import FloatArray
+from sleek._runtime.types import FloatArray, IntArray
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.running_sums import RunningSums
 from sleek.closed_form.solve import Solution, solve
@@ -61,6 +61,8 @@ class Memory:
         Whether a forgetting factor below 1 was ever used: then it is not known what a row still weighs.
     forgotten : tuple of str
         Names of batches that were taken out and did not come in again, so that none is taken out twice.
+    signs : array of shape (n_units,) or None
+        What the weights of a monotone model must be; the units of the model say it, so that it is not saved.
     """
 
     sums: RunningSums
@@ -72,6 +74,7 @@ class Memory:
     origins: tuple[str, ...] = ()
     faded: bool = False
     forgotten: tuple[str, ...] = ()
+    signs: IntArray | None = None
 
     @property
     def moments(self) -> Moments:
@@ -84,7 +87,7 @@ class Memory:
         if self.n_rows == 0:
             k = len(self.sums.high) - 1 - self.sums.n_units
             return Solution(np.zeros((self.sums.n_units, k)), np.zeros(k))
-        return solve(self.moments, self.C)
+        return solve(self.moments, self.C, self.signs)
 
     def with_name(self) -> Memory:
         """With a name for its rows, if it has none."""

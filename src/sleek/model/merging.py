@@ -70,6 +70,8 @@ def _difference(one: KernelModel, other: KernelModel) -> str | None:
         return f"they have different penalties C ({one.C:g}; {other.C:g})"
     if one.feature_names != other.feature_names or _columns(one) != _columns(other):
         return "they read different columns, or read them differently"
+    if one.constraints != other.constraints:
+        return f"they have different constraints ({one.constraints}; {other.constraints})"
     return None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.bases.constraints import Constraints
 from sleek.calibration import Calibration
 from sleek.calibration.class_calibration import ClassCalibration
 from sleek.calibration.leverage import Leverage
@@ -52,7 +53,13 @@ class Outcome:
     left_out_residuals: AnyArray
 
     @classmethod
-    def of(cls, fit: FittedRows, trained_by: Mapping[str, Any], calibrator: Any = None) -> Outcome:
+    def of(
+        cls,
+        fit: FittedRows,
+        trained_by: Mapping[str, Any],
+        calibrator: Any = None,
+        constraints: Constraints | None = None,
+    ) -> Outcome:
         """Of a fit; `calibrator` makes probabilities of scores instead of sleek's own."""
         fitted, (theta, b) = fit.fitted, fit.fitted.solution
         outputs, judged, reads = fitted.outputs, fitted.judged, fitted.outputs.reads
@@ -73,6 +80,7 @@ class Outcome:
             calibration=_calibration(fit, calibrator),
             trained_by=dict(trained_by),
             memory=_memory(fit),
+            constraints=constraints,
         )
         return cls(
             model,

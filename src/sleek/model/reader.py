@@ -1,18 +1,20 @@
 """Reading a model from parsed JSON, which is not trusted: every value is checked before it is used.
 
-Version 3 of the format has distributions of columns among the facts, which version 2 had not; version 1 had
-one basis, `classes` and `flat` instead of parts and outputs, and no facts.
+Version 3 of the format has distributions of columns among the facts, and constraints, which version 2 had
+not; version 1 had one basis, `classes` and `flat` instead of parts and outputs, and no facts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sleek._runtime import fields
 from sleek._runtime.json_values import ModelFileError, list_of, object_of, truth_of
+from sleek.bases.constraints import Constraints
 from sleek.bases.expansion import Expansion
 from sleek.bases.saved_parts import part_from_json, parts_from_json
 from sleek.calibration import Calibration, calibration_from_json
@@ -44,7 +46,7 @@ _FIELDS = {
     | {name: fields.anything() for name in ("parts", "outputs", "facts")}
     | {name: fields.optional(fields.anything()) for name in ("calibration", "moments")},
 }
-_FIELDS[3] = _FIELDS[2]
+_FIELDS[3] = _FIELDS[2] | {"constraints": fields.optional(fields.anything())}
 VERSIONS = tuple(_FIELDS)
 
 
@@ -66,7 +68,7 @@ def model_of(document: Mapping[str, Any], version: int) -> KernelModel:
         found["feature_names"], "feature_names", {"feature": d}
     )
     facts, n_columns = found.get("facts"), d if inputs is None else len(inputs.columns)
-    return KernelModel(
+    model = KernelModel(
         expansion=expansion,
         theta=theta,
         b=found["b"],
@@ -80,6 +82,18 @@ def model_of(document: Mapping[str, Any], version: int) -> KernelModel:
         memory=_memory(found, m, k, C, outputs),
         metadata=found["metadata"],
     )
+    return model if found.get("constraints") is None else _constrained(model, found["constraints"])
+
+
+def _constrained(model: KernelModel, block: Any) -> KernelModel:
+    """The model with its constraints, if it keeps them."""
+    constraints = Constraints.from_json(block)
+    try:
+        return replace(model, constraints=constraints)
+    except ValueError as error:
+        raise ModelFileError(
+            f"`constraints` say what the model does not keep ({constraints}). {error}"
+        ) from None
 
 
 def _expansion(document: Mapping[str, Any], version: int, m: int, d: int) -> Expansion:

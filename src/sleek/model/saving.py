@@ -109,6 +109,7 @@ def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None, moments
         "calibration": None
         if model.calibration is None
         else {"kind": model.calibration.kind, **model.calibration.to_json()},
+        "constraints": None if model.constraints is None else model.constraints.to_json(),
         "trained_by": None if model.trained_by is None else dict(model.trained_by),
         "metadata": dict(model.metadata if metadata is None else metadata),
     }

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sleek._runtime.types import FloatArray
+from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.expansion import Expansion, Part
 from sleek.bases.units import Units
-from sleek.closed_form.solve import solve
+from sleek.closed_form.solve import Solution, solve
 from sleek.model.effect_parts import (
     AdditiveUnits,
     ColumnOfModel,
@@ -34,6 +34,7 @@ from sleek.model.effect_parts import (
     units_by_kind,
 )
 from sleek.model.facts import ExpectedError
+from sleek.model.memory import Memory
 
 if TYPE_CHECKING:
     from sleek.model.effects import Effects
@@ -143,7 +144,7 @@ def _leave_out(model: KernelModel, seen: list[Any], order: int) -> tuple[KernelM
     kept = np.flatnonzero(np.concatenate(seen) <= order)
     if model.memory is None or not len(kept) or len(kept) == model.n_units:
         return None
-    theta, b = model.outputs.decode(*solve(model.memory.moments.units(kept), model.memory.C))
+    theta, b = model.outputs.decode(*_solve(model.memory, kept))
     parts = []
     for part, place in zip(model.parts, model.expansion.places(), strict=True):
         own = np.isin(np.arange(place.start, place.stop), kept)
@@ -235,4 +236,24 @@ def _of_columns(part: Part, units: Any, columns: list[ColumnOfModel]) -> Units:
 def _model(model: KernelModel, parts: tuple[Part, ...], theta: FloatArray, b: FloatArray) -> KernelModel:
     """Other units: sums over rows, and what is known of residuals by unit, are those of the old ones."""
     calibration = model.calibration if model.outputs.reads == "labels" else None
-    return replace(model, expansion=Expansion(parts), theta=theta, b=b, calibration=calibration, memory=None)
+    free = replace(
+        model,
+        expansion=Expansion(parts),
+        theta=theta,
+        b=b,
+        calibration=calibration,
+        memory=None,
+        constraints=None,
+    )
+    if model.constraints is None:
+        return free
+    try:
+        return replace(free, constraints=model.constraints)
+    except ValueError:  # the parts of a unit that rises may fall
+        return replace(free, constraints=replace(model.constraints, monotone={}))
+
+
+def _solve(memory: Memory, kept: IntArray) -> Solution:
+    """The weights of some units, from the sums over rows."""
+    signs = None if memory.signs is None else memory.signs[kept]
+    return solve(memory.moments.units(kept), memory.C, signs)

@@ -80,6 +80,17 @@ def _what(model: KernelModel, width: int) -> Iterable[str]:
         yield from _wrapped(f"expected error {in_words(expected_error(model.outputs, model.facts))}", width)
         if len(model.facts.compared) > 1:
             yield from _wrapped(_choice(model.outputs, model.facts), width)
+    if model.constraints is not None:
+        yield from _wrapped(f"certified for all rows: {plain(_constraints(model))}", width)
+
+
+def _constraints(model: KernelModel) -> str:
+    """What the model keeps."""
+    assert model.constraints is not None
+    outputs, output = model.outputs, _target(model)
+    if len(outputs.labels):
+        output = f"the output for {outputs.labels[-1]}"
+    return model.constraints.in_words(output)
 
 
 def _kind(model: KernelModel) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import clone
 
 from sleek._runtime.types import FloatArray
-from sleek.bases.base import Basis
+from sleek.bases.base import BOTH, Basis
 from sleek.bases.units import Units
 from sleek.rows.scaling import Scaling
 
@@ -176,6 +176,29 @@ class BasisContract:
             for i, e in enumerate(step * np.eye(D)):
                 rise = basis.features(X + e, units) - basis.features(X - e, units)
                 np.testing.assert_allclose(gradient[:, :, i], rise / (2 * step), rtol=1e-5, atol=1e-7)
+
+    def test_units_go_in_the_directions_that_they_say(self) -> None:
+        """What models certify rests on it."""
+        basis, X, units = self.problem()
+        directions, far = basis.directions(units), 3.0 * np.random.default_rng(2).uniform(size=N)
+        assert directions.shape == (M, D)
+        for i in range(D):
+            other = X.copy()
+            other[:, i] += far
+            change = basis.features(other, units) - basis.features(X, units)
+            for j, direction in enumerate(directions[:, i].tolist()):
+                assert direction in (-1, 0, 1, BOTH)
+                assert direction in (-1, BOTH) or change[:, j].min() >= -1e-12
+                assert direction in (1, BOTH) or change[:, j].max() <= 1e-12
+
+    def test_features_that_a_unit_is_kept_from_play_no_part(self) -> None:
+        basis, X, units = self.problem()
+        if basis.switches:
+            on = np.random.default_rng(3).uniform(size=(M, D)) < 0.5
+            kept = basis.restrict(units, on)
+            assert (basis.directions(kept)[~on] == 0).all()
+            other = np.where(on[0], X, X + 5.0)
+            np.testing.assert_array_equal(basis.features(other, kept)[:, 0], basis.features(X, kept)[:, 0])
 
     def test_it_can_be_cloned_and_pickled(self) -> None:
         basis, X, units = self.problem()

@@ -8,7 +8,8 @@ square of n_units that the closed form costs is saved.
 
 Units overlap, and theta along their differences moves slowly. So what moves is η with θ = Pη, where P makes
 the curvature by η the same in all directions at the beginning (P Pᵀ is the inverse of ΦᵀSΦ + I/C, but for
-factors), and the outputs at the mean of Φ instead of b.
+factors), and the outputs at the mean of Φ instead of b. A weight that must have a sign is a multiple of one
+η ≥ 0, and P evens out the others.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from sleek._runtime.sums import Sums
 from sleek._runtime.types import FloatArray
+from sleek.bases.constraints import unit_signs
 from sleek.bases.expansion import Expansion, ExpansionCoordinates, Gradient
 from sleek.closed_form.least_squares import unit_moments
 from sleek.closed_form.moments import Moments
@@ -50,11 +52,12 @@ class Joint:
         self.n_units, self.n_outputs = len(coordinates.start), source.outputs.n_outputs
         moments = unit_moments(source, begin.expansion)
         self.loss = source.outputs.loss
+        self.signs = unit_signs(coordinates.start, penalty.signs)
         self.unit = moments.weight * self.loss.unit(self.n_outputs)
         self.mean, self.P = moments.mean_phi, self._evened(moments)
         solution = begin.solution
         if solution is None:  # that of least squares
-            solution = Solution(*self.loss.start(*solve(moments, penalty.C)))
+            solution = Solution(*self.loss.start(*solve(moments, penalty.C, self.signs)))
         eta = np.linalg.solve(self.P, solution.theta)
         u = coordinates.vector(begin.expansion)
         self.first = np.concatenate([u, eta.ravel(), solution.b + self.mean @ solution.theta])
@@ -64,14 +67,23 @@ class Joint:
         curvature = self.loss.curvature(self.n_outputs)
         A = curvature * moments.G + np.eye(self.n_units) / self.penalty.C
         ridge = np.finfo(float).eps * len(A) * float(np.trace(A))
-        L = cholesky(A + ridge * np.eye(len(A)), lower=True)
+        A += ridge * np.eye(len(A))
         scale = np.sqrt(ETA_CURVATURE * curvature * moments.weight)
-        return np.asarray(scale * solve_triangular(L, np.eye(len(A)), lower=True).T)
+        signs = np.zeros(len(A), dtype=np.int64) if self.signs is None else self.signs
+        P = np.diag(scale * np.where(signs < 0, -1.0, 1.0) / np.sqrt(A.diagonal()))
+        free = np.flatnonzero(signs == 0)
+        if len(free):
+            L = cholesky(A[np.ix_(free, free)], lower=True)
+            P[np.ix_(free, free)] = scale * solve_triangular(L, np.eye(len(free)), lower=True).T
+        return P
 
     def lower_bounds(self) -> FloatArray:
-        """Those of u; theta and b have none."""
-        free = np.full(self.n_outputs * (self.n_units + 1), -np.inf)
-        return np.concatenate([self.coordinates.lower_bounds(), free])
+        """Those of u, and 0 for weights that must have a sign; other weights and b have none."""
+        least = np.full((self.n_units, self.n_outputs), -np.inf)
+        if self.signs is not None:
+            least[self.signs != 0] = 0.0
+        free = np.full(self.n_outputs, -np.inf)
+        return np.concatenate([self.coordinates.lower_bounds(), least.ravel(), free])
 
     def end(self, vector: FloatArray) -> tuple[Expansion, Solution]:
         """Units, theta and b at a vector."""

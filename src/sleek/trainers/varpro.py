@@ -6,7 +6,8 @@ The reduced objective, for the coordinates u of `Basis.coordinates`,
 
 has by the envelope theorem the gradient of the full objective at the optimal θ, b: one `vjp` with dΦ =
 -s·r·θᵀ. Its value comes from the moments alone: ½(Σ s(t-t̄)² - θ∘R) + ½·prior·‖u‖². Without the prior,
-which pulls u to 0, units overfit small data.
+which pulls u to 0, units overfit small data. Both hold under bounds on θ too: what is held at 0 adds nothing
+to θ∘R, and what is not held has slope 0.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from sleek._runtime.checks import check_count, check_positive
 from sleek._runtime.threads import single_threaded_blas
 from sleek._runtime.types import FloatArray
+from sleek.bases.constraints import unit_signs
 from sleek.bases.expansion import Expansion, ExpansionCoordinates, Gradient
 from sleek.closed_form.least_squares import unit_moments
 from sleek.closed_form.moments import Moments
@@ -78,7 +80,7 @@ class VariableProjection(Trainer):
         given = problem.limit.joint if joint else problem.limit.closed
         max_iter = max_iter if given is None else min(max_iter, given)
         tol = min(1.0, problem.slack * check_positive("tol", self.tol))  # 1 is all there is to gain
-        coordinates = problem.start.coordinates()
+        coordinates = problem.start.coordinates(problem.penalty.signs)
         begin = Reached(problem.start) if problem.begin is None else problem.begin
         objective = (Joint if joint else _Reduced)(problem.source, coordinates, problem.penalty, begin)
         history: dict[str, list[float]] = {"objective": []}
@@ -130,6 +132,7 @@ class _Reduced:
         self.source, self.coordinates, self.penalty = source, coordinates, penalty
         self.rows = training_rows(source, len(coordinates.start))
         self.first = coordinates.vector(begin.expansion)
+        self.signs = unit_signs(coordinates.start, penalty.signs)
         self.keeps = source.here and source.n_rows * len(coordinates.start) <= KEEP_PHI
 
     def lower_bounds(self) -> FloatArray:
@@ -139,7 +142,7 @@ class _Reduced:
     def end(self, u: FloatArray) -> tuple[Expansion, Solution]:
         """Units, and theta and b in closed form."""
         expansion = self.coordinates.expansion(u)
-        return expansion, solve(unit_moments(self.source, expansion), self.penalty.C)
+        return expansion, solve(unit_moments(self.source, expansion), self.penalty.C, self.signs)
 
     def __call__(self, u: FloatArray) -> tuple[float, FloatArray]:
         expansion = self.coordinates.expansion(u)
@@ -153,7 +156,7 @@ class _Reduced:
 
         moments = self.rows.map_reduce(sums)
         variation = float(moments.tt.sum())
-        theta, b = solve(moments, self.penalty.C)
+        theta, b = solve(moments, self.penalty.C, self.signs)
 
         def slope(block: Block) -> Gradient:
             Phi = kept[block.start] if self.keeps else expansion.features(block.X)
