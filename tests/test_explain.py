@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import zoo
 
-from sleek import Expansion, RobustRBF, Sigmoidal, Units
+from sleek import Expansion, LowRankLSSVC, LowRankLSSVR, RobustRBF, Sigmoidal, Units
 
 
 def paper_linear_form(model, x, k):
@@ -193,3 +193,20 @@ def test_a_basis_without_a_formula_has_contributions_but_no_slopes():
 def test_bad_rows_are_refused(rows, sentence):
     with pytest.raises(ValueError, match=sentence):
         zoo.handmade(feature_names=("a", "b", "c")).explain(rows)
+
+
+def test_a_notebook_shows_what_columns_add_as_bars():
+    rng = np.random.default_rng(0)
+    word = '"><script>alert(1)</script>'
+    table = {word: rng.normal(size=200), "b": rng.choice(["x", word], 200)}
+    for y, n_bars in (
+        (table[word] + 2.0 * (table["b"] == "x"), 2),
+        (np.where(table[word] > 0, np.where(table["b"] == "x", "one", "two"), word), 2),
+    ):
+        kind = LowRankLSSVR if y.dtype.kind == "f" else LowRankLSSVC
+        model = kind(4, basis="box", C=10.0, random_state=0).fit(table, y).model_
+        html = model.explain({word: 1.5, "b": "x"})._repr_html_()
+        assert html.count('class="reason"') >= n_bars
+        assert "<script" not in html
+        assert 'title=""' not in html
+    assert "open" in zoo.handmade().explain([0.1, 0.2, 0.3])._repr_html_()  # only tables: nothing to draw

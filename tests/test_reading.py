@@ -261,12 +261,14 @@ def test_numbers_have_the_digits_that_count():
     assert [writer.number(v) for v in (0.1 + 0.2, -0.0, 1e6, 0.00012)] == ["0.3", "0", "1000000", "0.00012"]
 
 
-def test_html_is_the_same_text_with_nothing_that_a_browser_obeys():
+def test_a_notebook_shows_head_and_curves_with_nothing_that_a_browser_obeys():
     frame = table().rename(columns={"town": "<b>town</b>"})
     model = sleek.LowRankLSSVR(2, basis="box", C=1.0, random_state=0).fit(frame, rent_of(table())).model_
     html = model._repr_html_()
-    assert html.startswith("<pre>")
-    assert "<b>" not in html
+    assert "<script" not in html
+    assert "<svg" in html
+    assert "What each column does" in html
+    assert "<b>town" not in html
     assert "&lt;b&gt;town" in html
 
 

@@ -14,10 +14,13 @@ import typer
 from sleek import __version__
 from sleek._runtime.progress import Display
 from sleek.cli import options as opt
+from sleek.cli.diffing import diff
+from sleek.cli.editing import edit
 from sleek.cli.exits import with_exit_codes
 from sleek.cli.explain_command import explain
 from sleek.cli.exporting import export
 from sleek.cli.inspecting import inspect
+from sleek.cli.reporting import report
 from sleek.cli.signals import interrupts
 from sleek.cli.update_command import merge, update
 
@@ -57,7 +60,10 @@ def sleek(
     [bold]Use[/bold]       sleek predict model.json new.csv -o predictions.csv
     [bold]Check[/bold]     sleek evaluate model.json test.csv
     [bold]Read[/bold]      sleek show model.json
+    [bold]Show[/bold]      sleek report model.json test.csv -o report.html
     [bold]Why[/bold]       sleek explain model.json data.csv:17
+    [bold]Edit[/bold]      sleek edit model.json --remove COLUMN -o edited.json
+    [bold]Compare[/bold]   sleek diff model.json edited.json
     [bold]Go on[/bold]     sleek update model.json more.csv
     [bold]Ship[/bold]      sleek export model.json --to sql
 
@@ -262,7 +268,10 @@ def show(model: opt.ModelFile, everything: opt.Everything = False, as_json: opt.
         show_model(found, screen(), everything)
 
 
+command(report)
 command(explain)
+command(edit)
+command(diff)
 command(update)
 command(merge)
 command(export)

@@ -212,6 +212,13 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         """How common the values of each row were in training; see `KernelModel.familiar`."""
         return self._model().familiar(X)
 
+    def report(self, path: str | PathLike[str], X: Any = None, y: Any = None) -> None:
+        """Write the model as one HTML page, measured on rows `X` with targets `y`.
+
+        See `KernelModel.report`.
+        """
+        self._model().report(path, X, y)
+
     def predict_to(
         self,
         X: Rows,

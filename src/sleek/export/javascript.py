@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from sleek._runtime.types import FloatArray
 from sleek.export.printing import C_LIKE, Printer, functions_of, level_number
 from sleek.export.program import Code, Each, Joined, Largest, Listed, Pick, Step, Total
 from sleek.export.translation import translate
@@ -114,7 +116,7 @@ class JavaScriptPrinter(Printer):
             f"/* {program.title.replace('*/', '* /')} */",
             f"/** @typedef {{{{ {row} }}}} Row */",
             *([f"export const labels = [{labels}];"] if labels else []),
-            *(f"const {key} = {json.dumps(array.tolist())};" for key, array in program.constants.items()),
+            *(f"const {key} = {_numbers(array)};" for key, array in program.constants.items()),
             *(_codes(step) for step in program.steps if isinstance(step, Code)),
             READER.format(names=names, values=", ".join(values)),
             self.function("scores", "The model's outputs.", y, y),
@@ -153,8 +155,19 @@ def _codes(step: Code) -> str:
     return f"const texts_{step.name} = new Map([{', '.join(entries)}]);"
 
 
+def _numbers(array: FloatArray) -> str:
+    """Numbers as they are, whole ones without a point: of most units most numbers are 0.
+
+    >>> import numpy as np
+    >>> _numbers(np.array([[0.0, 10.0], [0.5, -1.25e-20]]))
+    '[[0, 10], [0.5, -1.25e-20]]'
+    """
+    return re.sub(r"\.0(?=[,\]])", "", json.dumps(array.tolist()))
+
+
 def _literal(value: Any) -> str:
-    """A value as a literal, also in comments; whole numbers that a double cannot hold as BigInt."""
+    """A value as a literal, also in comments and pages; whole numbers beyond a double as BigInt."""
     if isinstance(value, int) and abs(value) > 2**53:
         return f"{value}n"
-    return json.dumps(value).replace("*/", "*\\u002f").replace("/*", "\\u002f*")
+    text = json.dumps(value).replace("*/", "*\\u002f").replace("/*", "\\u002f*")
+    return text.replace("<", "\\u003c")  # </script> would end a script that stands in a page

@@ -214,6 +214,8 @@ class Program:
         Whether the answer of a regression is one number instead of a list.
     level : float or None
         The probability with which numbers are between the ends of "interval".
+    features : str
+        The vector that units are functions of.
 
     Examples
     --------
@@ -234,6 +236,7 @@ class Program:
     labels: tuple[Any, ...] = ()
     alone: bool = False
     level: float | None = None
+    features: str = "x"
 
     def size(self, name: str) -> int:
         """The number of elements of a vector."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,7 @@ class _Translation:
             labels=labels,
             alone=alone,
             level=self.level,
+            features=features,
         )
 
     def add(self, step: Step) -> str:
@@ -176,19 +177,11 @@ class _Translation:
         formula = _formula(part, d)
         names = {key: self.constant(f"{key}_{number}", array) for key, array in part.units.arrays.items()}
 
-        def say(what: Expression, **known: Expression) -> Expression:
-            def leaf(value: Any) -> Expression:
-                if value in known:
-                    return known[value]
-                if not isinstance(value, str):
-                    return expression(value)
-                return at(names[value], *("j", "i")[: part.units.arrays[value].ndim])
-
-            return what.replace(leaf)
-
-        start = say(expression(formula.start))
-        z = self.add(Total(f"z_{number}", len(part), d, say(formula.term, x=at(features, "i")), start))
-        return self.add(Each(f"u_{number}", len(part), say(formula.profile, z=at(z, "j"))))
+        own = {key: at(name, *("j", "i")[: part.units.arrays[key].ndim]) for key, name in names.items()}
+        start = put_in(expression(formula.start), own)
+        term = put_in(formula.term, own | {"x": at(features, "i")})
+        z = self.add(Total(f"z_{number}", len(part), d, term, start))
+        return self.add(Each(f"u_{number}", len(part), put_in(formula.profile, {"z": at(z, "j")})))
 
     # -- how sure -------------------------------------------------------------------------------------------
 
@@ -259,6 +252,11 @@ class _Translation:
         self.each("half", k, width)
         ends = [end for i in range(k) for end in (at("y", i) - at("half", i), at("y", i) + at("half", i))]
         return self.add(Listed("ends", tuple(ends)))
+
+
+def put_in(what: Expression, known: Mapping[str, Expression]) -> Expression:
+    """An expression with others in the place of names."""
+    return what.replace(lambda leaf: known[leaf] if isinstance(leaf, str) else expression(leaf))
 
 
 def _fill(k: int, fill: float | None) -> Expression:

@@ -91,7 +91,12 @@ class ColumnOfModel:
 
 
 class UnitGroup(ABC):
-    """Units of one kind: parts, what they weigh, and the columns that they look at."""
+    """Units of one kind: parts, what they weigh, and the columns that they look at.
+
+    `places` are the number of each unit's part in the model, and its own number there, (n_units, 2).
+    """
+
+    places: IntArray
 
     def __init__(self, parts: Sequence[Part], theta: FloatArray, columns: Sequence[ColumnOfModel]) -> None:
         self.parts, self.theta, self.columns = tuple(parts), theta, columns
@@ -191,16 +196,16 @@ class ProductUnits(UnitGroup):
         return found
 
     def pair(self, c: int, d: int, one: FloatArray, two: FloatArray) -> FloatArray:
-        a, b, weights = self._common(c, d)
+        a, b, weights = self.common_units(c, d)
         both: FloatArray = one[:, a] * two[:, b]
         return both @ weights
 
     def surface(self, c: int, d: int, one: FloatArray, two: FloatArray) -> FloatArray:
-        a, b, weights = self._common(c, d)
+        a, b, weights = self.common_units(c, d)
         layers = [(one[:, a] * w) @ two[:, b].T for w in weights.T]
         return np.stack(layers, axis=-1)
 
-    def _common(self, c: int, d: int) -> tuple[Any, Any, FloatArray]:
+    def common_units(self, c: int, d: int) -> tuple[Any, Any, FloatArray]:
         """The units that look at both: their places among those of c and of d, and θ_j P_j/(E_jc E_jd)."""
         if (c, d) not in self.common:
             one, two = self.terms.units[c], self.terms.units[d]
@@ -354,7 +359,7 @@ class SampleAverages(UnitGroup):
         return (1.0 - share)[:, None] * table[low] + share[:, None] * table[high]
 
     def pair(self, c: int, d: int, one: FloatArray, two: FloatArray) -> FloatArray:
-        f = self._surface(c, d)
+        f = self.tabulated(c, d)
         a, b, p = self._between(c, one, self.coarse[c][0])
         u, v, q = self._between(d, two, self.coarse[d][0])
         p, q = p[:, None], q[:, None]
@@ -367,7 +372,8 @@ class SampleAverages(UnitGroup):
         a, b = np.divmod(np.arange(len(one) * len(two)), len(two))
         return self.pair(c, d, one[a], two[b]).reshape(len(one), len(two), -1)
 
-    def _surface(self, c: int, d: int) -> FloatArray:
+    def tabulated(self, c: int, d: int) -> FloatArray:
+        """f_cd at the coarse points of both columns, (n_one, n_two, n_outputs)."""
         if (c, d) not in self.surfaces:
             self.surfaces[c, d] = self._tabulate_pair(c, d)
         return self.surfaces[c, d]
@@ -505,16 +511,21 @@ def units_by_kind(
     expansion: Expansion, theta: FloatArray, columns: Sequence[ColumnOfModel]
 ) -> list[UnitGroup]:
     """The units of a model in groups of one kind."""
-    groups: dict[type[UnitGroup], list[tuple[Part, FloatArray]]] = {}
-    for part, place in zip(expansion.parts, expansion.places(), strict=True):
+    groups: dict[type[UnitGroup], list[tuple[Part, FloatArray, IntArray]]] = {}
+    for number, (part, place) in enumerate(zip(expansion.parts, expansion.places(), strict=True)):
         if len(part):
             for kind, kept in _kinds(part, columns):
                 own = part if kept.all() else Part(part.basis, part.basis.take(part.units, kept))
-                groups.setdefault(kind, []).append((own, theta[place][kept]))
-    return [
-        kind([part for part, _ in found], np.concatenate([weights for _, weights in found]), columns)
-        for kind, found in groups.items()
-    ]
+                units = np.flatnonzero(kept)
+                places = np.column_stack([np.full(len(units), number), units])
+                groups.setdefault(kind, []).append((own, theta[place][kept], places))
+    made = []
+    for kind, found in groups.items():
+        parts, weights, numbers = zip(*found, strict=True)
+        group = kind(parts, np.concatenate(weights), columns)
+        group.places = np.concatenate(numbers)
+        made.append(group)
+    return made
 
 
 def _kinds(part: Part, columns: Sequence[ColumnOfModel]) -> list[tuple[type[UnitGroup], Any]]:

@@ -152,17 +152,15 @@ class Effects:
     """
 
     def __init__(self, model: KernelModel) -> None:
-        self.model, self.columns = model, _columns(model)
-        self._groups = units_by_kind(model.expansion, model.theta, self.columns)
-        self.mean: FloatArray = model.b + sum(
-            (group.mean() for group in self._groups), np.zeros(len(model.b))
-        )
+        self.model, self.columns = model, columns_of(model)
+        self.groups = units_by_kind(model.expansion, model.theta, self.columns)
+        self.mean: FloatArray = model.b + sum((group.mean() for group in self.groups), np.zeros(len(model.b)))
         weights, n_columns = [column.weights for column in self.columns], range(len(self.columns))
-        points = [[group.prepare(c, self.columns[c].points) for group in self._groups] for c in n_columns]
+        points = [[group.prepare(c, self.columns[c].points) for group in self.groups] for c in n_columns]
         at_points = [self._curve(c, points[c]) for c in n_columns]
         own = [w @ f**2 for w, f in zip(weights, at_points, strict=True)]  # variances, (n_outputs,)
         surfaces, together = {}, {}
-        for c, d in dict.fromkeys(pair for group in self._groups for pair in group.pairs()[:MOST_PAIRS]):
+        for c, d in dict.fromkeys(pair for group in self.groups for pair in group.pairs()[:MOST_PAIRS]):
             f = self._surface(c, d, points[c], points[d])
             surfaces[c, d] = f
             together[c, d] = np.einsum("a,b,abk->k", weights[c], weights[d], f * f)
@@ -225,6 +223,17 @@ class Effects:
             self._fill(rows, values, n_jobs)
         values[:, -1] = outputs - self.mean - values[:, :-1].sum(axis=1)
         return Contributions(names, values, self.mean, outputs, model)
+
+    def curve_at(self, column: str, values: FloatArray) -> FloatArray:
+        """The curve of a column at features of one's own (n, n_features of the column): (n, n_outputs)."""
+        c = list(self.curves).index(column)
+        return self._curve(c, self._prepare(c, values))
+
+    def surface_at(self, columns: tuple[str, str], one: FloatArray, two: FloatArray) -> FloatArray:
+        """What a listed pair adds at features of one's own: (n_one, n_two, n_outputs)."""
+        c, d = (list(self.curves).index(name) for name in columns)
+        found: FloatArray = self._surface(c, d, self._prepare(c, one), self._prepare(d, two))
+        return found
 
     def truncated(self, order: int = 2) -> Truncation:
         """The model without the effects of more than `order` columns together, and what that costs.
@@ -291,31 +300,31 @@ class Effects:
                 Workers(n_jobs).map_list(fill, range(0, len(rows), BLOCK_ROWS))
 
     def _prepare(self, c: int, values: FloatArray) -> list[Any]:
-        return [group.prepare(c, values) for group in self._groups]
+        return [group.prepare(c, values) for group in self.groups]
 
     def _curve(self, c: int, prepared: list[Any]) -> FloatArray:
         total: FloatArray = np.sum(
-            [group.curve(c, known) for group, known in zip(self._groups, prepared, strict=True)], axis=0
+            [group.curve(c, known) for group, known in zip(self.groups, prepared, strict=True)], axis=0
         )
         return total
 
     def _pair(self, c: int, d: int, one: list[Any], two: list[Any]) -> Any:
-        groups = zip(self._groups, one, two, strict=True)
+        groups = zip(self.groups, one, two, strict=True)
         return sum(group.pair(c, d, a, b) for group, a, b in groups)
 
     def _surface(self, c: int, d: int, one: Any, two: Any) -> Any:
         """f_cd at all pairs of values: (n_c, n_d, n_outputs)."""
-        groups = zip(self._groups, one, two, strict=True)
+        groups = zip(self.groups, one, two, strict=True)
         return sum(group.surface(c, d, a, b) for group, a, b in groups)
 
     def _variance(self, own: Any, together: Any, points: list[list[Any]]) -> FloatArray:
         """Of each output, (n_outputs,)."""
-        if any(isinstance(group, SampleAverages) for group in self._groups):
+        if any(isinstance(group, SampleAverages) for group in self.groups):
             rows = draw_rows(self.columns, np.random.default_rng(1), VARIANCE_ROWS)
             sampled = self.model.outputs_unchecked(rows).var(axis=0)
             return np.asarray(np.maximum(sampled, own + together))
         total = own + np.zeros(len(self.mean))
-        for number, group in enumerate(self._groups):
+        for number, group in enumerate(self.groups):
             # Other units have curves alone: they change the curves' part of the variance, and nothing else.
             if isinstance(group, ProductUnits):
                 alone = [group.curve(c, prepared[number]) for c, prepared in enumerate(points)]
@@ -342,7 +351,7 @@ class Effects:
         return f"{100 * share:.0f} % of what this model says is in {' and '.join(said)}."
 
 
-def _columns(model: KernelModel) -> list[ColumnOfModel]:
+def columns_of(model: KernelModel) -> list[ColumnOfModel]:
     """The columns that a model reads, with their distributions."""
     if model.facts is None or model.facts.distributions is None:
         raise ValueError(

@@ -132,8 +132,10 @@ class Explanation:
         return "\n\n".join([*parts, *self._rest()])
 
     def _repr_html_(self) -> str:
+        from sleek.report.explanation_html import explanation_html
+
         parts = [_as_html(table) for row in range(min(len(self), SHOWN_ROWS)) for table in self._tables(row)]
-        return "\n".join([*parts, *(f"<p>{line}</p>" for line in self._rest())])
+        return explanation_html(self, "\n".join([*parts, *(f"<p>{line}</p>" for line in self._rest())]))
 
     def _rest(self) -> list[str]:
         more = len(self) - SHOWN_ROWS
@@ -141,7 +143,7 @@ class Explanation:
 
     def _tables(self, row: int) -> list[Table]:
         """The row's sum by columns, the same by units, heaviest first, and its linear form."""
-        title = f"Row {row}: prediction {self._prediction(row)}"
+        title = f"Row {row}: prediction {self.prediction(row)}"
         tables = (
             [(title, ["", *self.output_names], self.effect_lines(row))] if self.effects is not None else []
         )
@@ -176,7 +178,7 @@ class Explanation:
         shown = [i for i in order[:most] if size[i] >= LEAST_EFFECT * size.max() and size[i] > 0]
         lines = [["on average", *map(signed_in_words, found.mean)]]
         lines += [
-            [self._effect_name(row, found.names[i]), *map(signed_in_words, found.values[row, i])]
+            [self.effect_name(row, found.names[i]), *map(signed_in_words, found.values[row, i])]
             for i in shown
         ]
         rounding = ROUNDING * max(float(size.max()), float(np.abs(self.outputs[row]).max()))
@@ -187,7 +189,7 @@ class Explanation:
         lines.append(["sum", *map(signed_in_words, self.outputs[row])])
         return lines
 
-    def _effect_name(self, row: int, name: Any) -> str:
+    def effect_name(self, row: int, name: Any) -> str:
         """A column with the row's value, a pair of columns, or the rest."""
         if isinstance(name, tuple):
             return " × ".join(name)
@@ -197,7 +199,8 @@ class Explanation:
         """Whether a feature is a level of a category that the row is not of."""
         return bool(self.levels) and self.levels[feature] and self.rows[row, feature] == 0
 
-    def _prediction(self, row: int) -> str:
+    def prediction(self, row: int) -> str:
+        """What is predicted for a row, as text."""
         value = self.predictions[row]
         if np.ndim(value):
             return ", ".join(map(_say, value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from sleek.bases.far import far_features
 from sleek.bases.units import Units
 from sleek.kernels import LARGE_BLOCK
 from sleek.model import living
+from sleek.model.edits import NO_EDITS, Edits
 from sleek.model.rows_to_predict import expected_by, features_of_rows
 from sleek.model.uncertain import Uncertainty
 from sleek.outputs.base import Outputs
@@ -74,6 +75,8 @@ class KernelModel:
     memory : Memory or None
         The sums over rows that weights are solved from, by which rows come in (`partial_fit`) and leave
         (`forget`); None for log-odds, and if it was not saved.
+    edits : Edits
+        What was changed by hand (`edited`): the history, weights that are fixed, and signs.
     metadata : mapping
         Anything else worth keeping with the model, as plain values.
     constraints : Constraints or None
@@ -103,6 +106,7 @@ class KernelModel:
     calibration: Calibration | None = None
     trained_by: Mapping[str, Any] | None = None
     memory: Memory | None = None
+    edits: Edits = NO_EDITS
     metadata: Mapping[str, Any] = field(default_factory=dict)
     constraints: Constraints | None = None
 
@@ -378,6 +382,45 @@ class KernelModel:
         """
         return living.forget(self, X, y, sample_weight, n_jobs)
 
+    def edited(
+        self,
+        remove: Iterable[int | str] = (),
+        fix: Mapping[int, Any] | None = None,
+        sign: Mapping[int, Any] | None = None,
+        note: str = "",
+    ) -> KernelModel:
+        """The model without some units or columns, or with weights of one's own; the rest is solved again.
+
+        The other weights and the constant are exactly those that a fit of the remaining units has, from the
+        sums over rows that the model carries. The training error follows from the sums (``edits.history``),
+        the error on new rows does not: the expected error is that of before, and says so, and intervals of
+        numbers are gone. Squared error only.
+
+        Parameters
+        ----------
+        remove : iterable of int and str, default=()
+            Units by number, as `explain` counts them, and columns by name: all units that look at the column.
+        fix : mapping of int to float, or to a list of floats for several outputs, default=None
+            Weights of units, as `theta` has them.
+        sign : mapping of int to {"+", "-"}, default=None
+            Units whose weights are not below, or not above, 0.
+        note : str, default=""
+            Why; it travels with the model.
+
+        Examples
+        --------
+        >>> from sleek import LowRankLSSVR
+        >>> X = np.random.default_rng(0).uniform(size=(300, 3))
+        >>> y = 4 * X[:, 0] + X[:, 1]
+        >>> model = LowRankLSSVR(basis="linear", random_state=0).fit(X, y).model_
+        >>> without = model.edited(remove=["x1"], note="not known in time")
+        >>> without.edits.history[0].words, without.n_units < model.n_units
+        ('took out column x1 (1 unit)', True)
+        """
+        from sleek.model.editing import edit
+
+        return edit(self, remove, fix or {}, sign or {}, note)
+
     def emptied(self) -> KernelModel:
         """The model without any rows: its units, ready to learn the rows of another place.
 
@@ -531,13 +574,33 @@ class KernelModel:
 
         return text_of(self, width, everything)
 
+    def report(self, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
+        """Write the model as a page to look at and to try out.
+
+        It says how good the model is and what each column does, answers "what if", and takes edits.
+
+        The page opens from disk, asks for nothing from anywhere, and reads without JavaScript. It carries the
+        model and binned counts of the training rows, no rows.
+
+        Parameters
+        ----------
+        path : path ending in .html, or in .md for Markdown with the fields of a model card
+        X : array-like of shape (n_samples, n_features), or a table, default=None
+            Rows that the model has not seen, to measure it on.
+        y : array-like, default=None
+            Their targets.
+        """
+        from sleek.report.writing import write_report
+
+        write_report(self, path, X, y)
+
     def __str__(self) -> str:
         return self.in_words()
 
     def _repr_html_(self) -> str:
-        from sleek.report.model_words import html_of
+        from sleek.report.html_report import notebook_html
 
-        return html_of(self)
+        return notebook_html(self)
 
     def __repr__(self) -> str:
         return f"KernelModel({self.expansion}, {how_many(self.n_features, 'feature')}, {self.outputs})"

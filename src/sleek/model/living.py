@@ -172,6 +172,11 @@ def solve_again(model: KernelModel, memory: Memory) -> KernelModel:
 
     Made without the checks of a constructor, which take longer than the rest.
     """
+    if model.edits.fixed or model.edits.signs:
+        raise ValueError(
+            "Weights of this model were fixed or held to a sign by hand, and other rows would solve them "
+            "freely again: update the model first, and edit it then."
+        )
     theta, b = model.outputs.decode(*memory.solution)
     for array in (theta, b):
         array.flags.writeable = False

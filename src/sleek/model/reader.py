@@ -19,6 +19,7 @@ from sleek.bases.expansion import Expansion
 from sleek.bases.saved_parts import part_from_json, parts_from_json
 from sleek.calibration import Calibration, calibration_from_json
 from sleek.closed_form.moments import has_sums
+from sleek.model.edits import NO_EDITS, Edits
 from sleek.model.facts import Facts
 from sleek.model.kernel_model import KernelModel
 from sleek.model.memory import Memory
@@ -46,7 +47,7 @@ _FIELDS = {
     | {name: fields.anything() for name in ("parts", "outputs", "facts")}
     | {name: fields.optional(fields.anything()) for name in ("calibration", "moments")},
 }
-_FIELDS[3] = _FIELDS[2] | {"constraints": fields.optional(fields.anything())}
+_FIELDS[3] = _FIELDS[2] | {name: fields.optional(fields.anything()) for name in ("constraints", "edits")}
 VERSIONS = tuple(_FIELDS)
 
 
@@ -80,6 +81,7 @@ def model_of(document: Mapping[str, Any], version: int) -> KernelModel:
         calibration=_calibration(found, m, k, d, outputs),
         trained_by=found["trained_by"],
         memory=_memory(found, m, k, C, outputs),
+        edits=_edits(found, m, k),
         metadata=found["metadata"],
     )
     return model if found.get("constraints") is None else _constrained(model, found["constraints"])
@@ -152,6 +154,11 @@ def _memory(document: Mapping[str, Any], m: int, k: int, C: float, outputs: Outp
         raise ModelFileError("`moments` cannot be those of log-odds, which sums over rows do not determine.")
     n_classes = len(outputs.labels) or None
     return Memory.from_json(object_of(block, "moments"), m, k, C, n_classes)
+
+
+def _edits(document: Mapping[str, Any], m: int, k: int) -> Edits:
+    block = document.get("edits")
+    return NO_EDITS if block is None else Edits.from_json(object_of(block, "edits"), m, k)
 
 
 def _inputs(document: Mapping[str, Any], d: int) -> Inputs | None:

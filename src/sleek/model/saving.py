@@ -113,6 +113,8 @@ def dumps(model: KernelModel, metadata: Mapping[str, Any] | None = None, moments
         "trained_by": None if model.trained_by is None else dict(model.trained_by),
         "metadata": dict(model.metadata if metadata is None else metadata),
     }
+    if model.edits.history:
+        document["edits"] = model.edits.to_json()
     if moments:
         document["moments"] = require_memory(model).to_json()
     lines = [f'"{key}": {_layout(_check(value, key))}' for key, value in document.items()]

@@ -6,7 +6,6 @@ What it is and how good, what it was chosen from, what each column does, and all
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from textwrap import wrap
 
 from sleek._runtime.counting import how_many, plain
@@ -60,34 +59,33 @@ def text_of(model: KernelModel, width: int = WIDTH, everything: bool = False) ->
     return "\n\n".join("\n".join(lines) for lines in paragraphs if lines)
 
 
-def html_of(model: KernelModel) -> str:
-    """The same for a notebook."""
-    return f"<pre>{escape(text_of(model))}</pre>"
-
-
 # -- what it is ---------------------------------------------------------------------------------------------
 
 
-def _what(model: KernelModel, width: int) -> Iterable[str]:
-    """What it predicts from what, its size, its error, and what it was chosen from."""
+def sentence_of(model: KernelModel) -> str:
+    """What a model predicts from what, and its size."""
     rows = "" if model.facts is None else f", learnt from {model.facts.n_rows:,} rows"
     names = [plain(name) for name in inputs_of(model).names]
     if len(names) > MOST_NAMES + 1:
         names = [*names[:MOST_NAMES], f"{len(names) - MOST_NAMES} more columns"]
-    sentence = f"{_target(model)} is {_kind(model)}, from {_listed(names, 'and')}: {model.expansion}{rows}"
-    yield from _wrapped(sentence, width)
+    return f"{target_of(model)} is {_kind(model)}, from {_listed(names, 'and')}: {model.expansion}{rows}"
+
+
+def _what(model: KernelModel, width: int) -> Iterable[str]:
+    """What it predicts from what, its size, its error, and what it was chosen from."""
+    yield from _wrapped(sentence_of(model), width)
     if model.facts is not None:
         yield from _wrapped(f"expected error {in_words(expected_error(model.outputs, model.facts))}", width)
         if len(model.facts.compared) > 1:
             yield from _wrapped(_choice(model.outputs, model.facts), width)
     if model.constraints is not None:
-        yield from _wrapped(f"certified for all rows: {plain(_constraints(model))}", width)
+        yield from _wrapped(f"certified for all rows: {plain(constraints_in_words(model))}", width)
 
 
-def _constraints(model: KernelModel) -> str:
+def constraints_in_words(model: KernelModel) -> str:
     """What the model keeps."""
     assert model.constraints is not None
-    outputs, output = model.outputs, _target(model)
+    outputs, output = model.outputs, target_of(model)
     if len(outputs.labels):
         output = f"the output for {outputs.labels[-1]}"
     return model.constraints.in_words(output)
@@ -111,21 +109,23 @@ def _choice(outputs: Outputs, facts: Facts) -> str:
         if not one.chosen and one.error != (chosen[0].error if chosen else -1.0):
             others.setdefault(one.name, one)
     simplest = sorted(others.values(), key=lambda one: (one.n_units, one.n_numbers))[:MOST_OTHERS]
-    said = ", ".join(f"{_name(one)} {_error(outputs, one.error)}" for one in simplest)
+    said = ", ".join(f"{candidate_name(one)} {error_in_words(outputs, one.error)}" for one in simplest)
     if not chosen:
         return f"tried on held-out rows: {said}"
     (best,) = chosen
-    error = f"{_error(outputs, best.error)} ± {_deviation(outputs, best)}"
-    return f"chosen by errors on held-out rows: {_name(best)} {error}" + (f"; {said}" if said else "")
+    error = f"{error_in_words(outputs, best.error)} ± {deviation_in_words(outputs, best)}"
+    return f"chosen by errors on held-out rows: {candidate_name(best)} {error}" + (
+        f"; {said}" if said else ""
+    )
 
 
-def _name(one: Compared) -> str:
+def candidate_name(one: Compared) -> str:
     """A candidate by its bases, its units and how many numbers it is to read."""
     name = how_many(one.n_units, f"{one.name} unit") if one.n_units else one.name
     return f"{name} ({one.n_numbers} numbers)" if one.n_numbers else name
 
 
-def _error(outputs: Outputs, value: float) -> str:
+def error_in_words(outputs: Outputs, value: float) -> str:
     """Mistakes in per cent, an RMSE, or a share of the targets' variance."""
     error, _ = outputs.reported_error(value)
     match outputs.error_measure:
@@ -136,7 +136,7 @@ def _error(outputs: Outputs, value: float) -> str:
     return f"{error:.3f}"
 
 
-def _deviation(outputs: Outputs, one: Compared) -> str:
+def deviation_in_words(outputs: Outputs, one: Compared) -> str:
     """The standard error of an error, in the same unit."""
     _, deviation = outputs.reported_error(one.error, one.standard_error)
     match outputs.error_measure:
@@ -174,7 +174,7 @@ def _effects(model: KernelModel, width: int) -> Iterable[str]:
 def _numbers(model: KernelModel, width: int, everything: bool) -> Iterable[str]:
     """The sum that the model is, line by line."""
     found = lines_of(model, 99 if everything else MOST_DIGITS)
-    target, several = _target(model), len(model.b) > 1
+    target, several = target_of(model), len(model.b) > 1
     yield from _wrapped(f"{plain(model.outputs.rule(target, 'the sum of these lines'))}:", width)
     if several:
         constants = zip(model.outputs.words, found.constants, strict=True)
@@ -210,7 +210,8 @@ def _legend(model: KernelModel, found: Lines, cut: bool, width: int) -> Iterable
         yield from _wrapped(f"({sentence})", width, " ")
 
 
-def _target(model: KernelModel) -> str:
+def target_of(model: KernelModel) -> str:
+    """What is predicted is called so."""
     return plain(str(model.metadata.get("target", "y")))
 
 

@@ -122,13 +122,54 @@ def lines_of(model: KernelModel, digits: int) -> Lines:
     return found if writer.longest <= digits else _lines(model, Writer(rough=True))
 
 
-def _lines(model: KernelModel, writer: Writer) -> Lines:
+def units_in_words(model: KernelModel) -> list[str]:
+    """What each unit is, without its weight: a rule, a formula, a ramp of a column, or a column itself.
+
+    >>> from sleek import LowRankLSSVR
+    >>> X = np.arange(40.0)[:, None]
+    >>> model = LowRankLSSVR(basis="linear", random_state=0).fit(X, X[:, 0]).model_
+    >>> units_in_words(model)
+    ['x0']
+    """
+    columns, writer = _shown_columns(model), Writer(rough=True)
+    found = []
+    for part in model.parts:
+        for j in range(len(part)):
+            one = Part(part.basis, part.basis.take(part.units, np.arange(len(part)) == j))
+            if isinstance(part.basis, Linear | Curves):
+                found.append(_single(one, columns, writer))
+            else:
+                found.append(_unit(one, columns, model, writer)[1])
+    return found
+
+
+def _single(part: Part, columns: Sequence[Shown], writer: Writer) -> str:
+    """A ramp, or a feature as it is: of a level what it is, of a number from where to where."""
+    slopes = part.units["slopes"][0]
+    feature = int(np.argmax(np.abs(slopes)))
+    column = next(one for one in columns if one.place.start <= feature < one.place.stop)
+    name = plain(column.name)
+    if column.words:
+        values = column.table[:, feature - column.place.start]
+        full = [plain(word) for word, value in zip(column.words, values, strict=True) if value == 1.0]
+        return f"{name} {', '.join(full)}" if full else f"level of {name}"
+    if isinstance(part.basis, Linear):
+        return name
+    low, high = (float((end - part.units["offsets"][0]) / slopes[feature]) for end in (0.0, 1.0))
+    return f"{name} from {writer.value(column, low)} to {writer.value(column, high)}"
+
+
+def _shown_columns(model: KernelModel) -> list[Shown]:
     inputs = inputs_of(model)
-    columns = [
+    return [
         shown
         for column, place in zip(inputs.columns, inputs.places, strict=True)
         for shown in show_column(column, place)
     ]
+
+
+def _lines(model: KernelModel, writer: Writer) -> Lines:
+    columns = _shown_columns(model)
     b, added = model.b.copy(), _Added(model.n_features, len(model.b))
     units: list[tuple[float, str]] = []
     legend: dict[str, None] = {}
