@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RIVALS := .venv-rivals
 
-.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick uncertainty rotated bench bench-dask bench-export bench-tables pages clean
+.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick uncertainty rotated bench bench-dask bench-export bench-tables report-samples pages clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("sleek needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
@@ -81,6 +81,9 @@ bench-tables: $(VENV)/.dev  ## tables with categories and gaps against HistGradi
 
 bench-export: $(RIVALS)/.ready  ## size and speed of exported models: a minute
 	$(RIVALS)/bin/python -m benchmarks.export
+
+report-samples: $(VENV)/.dev  ## reports on the Titanic, diamonds and a wide table, in results/reports
+	$(BIN)/python -m studies.reports
 
 pages: $(VENV)/.dev  ## run the examples of README and docs, and write down what they print
 	$(BIN)/python -m studies.pages

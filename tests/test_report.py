@@ -278,6 +278,17 @@ def test_models_of_any_task_and_basis_have_a_page():
         assert parsed(page_of(zoo.model(basis, task))).scripts == 2
 
 
+def test_constraints_are_told_with_their_certificate():
+    X = np.random.default_rng(0).uniform(size=(200, 2))
+    model = (
+        LowRankLSSVR(basis="curves", monotonic_cst=[1, 0], random_state=0).fit(X, X[:, 0] - X[:, 1]).model_
+    )
+    for text in (page_of(model), markdown_of(model)):
+        assert "Certified for all rows: " in text
+        assert "x0" in text[text.index("Certified") :].split("\n")[0]
+    assert '"editable":false' in page_of(model)
+
+
 def test_a_page_has_the_name_of_the_targets(models, tmp_path):
     table, rent = flats(30)
     models["number"].report(tmp_path / "report.html", table, rent.rename("rent & more"))
