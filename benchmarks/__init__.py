@@ -2,6 +2,7 @@
 
 accuracy → errors and sizes on many problems (rivals: who takes part; report: the tables); rotated →
 sigmoidal units against networks; speed → times, against C and BLAS too (roofline); export → exported
-models. Problems and the store of finished results are those of `studies`; `methods` makes what comes with
-good defaults. The rivals have an environment of their own: ``make accuracy`` and its like build it.
+models; losses → counts, amounts, quantiles. Problems and the store of finished results are those of
+`studies`; `methods` makes what comes with good defaults. The rivals have an environment of their own:
+``make accuracy`` and its like build it.
 """

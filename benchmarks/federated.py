@@ -134,7 +134,7 @@ def problems(n: int) -> dict[str, tuple[Callable[[], Any], list[Rows], Rows]]:
         return LowRankLSSVR(15, basis="gaussian_rbf", random_state=0)
 
     def classifier() -> Any:
-        return LowRankLSSVC(6, basis="gaussian_rbf", loss="squared", random_state=0)
+        return LowRankLSSVC(6, basis="gaussian_rbf", loss="squared_error", random_state=0)
 
     return {
         "Friedman 1, RMSE, shared out at random": (

@@ -35,7 +35,7 @@ TURN = 250  # updates that are timed together
 def updates(n: int = 100_000, n_units: int = 30) -> str:
     """Row by row against one pass with 80 bits, and the time of an update."""
     X, y = make_ripley(n + 1000, random_state=0)
-    fitted = LowRankLSSVC(n_units, basis="gaussian_rbf", C=10.0, loss="squared", random_state=0)
+    fitted = LowRankLSSVC(n_units, basis="gaussian_rbf", C=10.0, loss="squared_error", random_state=0)
     fitted.fit(X[:1000], y[:1000])
     model, doors = fitted.model_, []
     seconds = np.empty(n)

@@ -75,7 +75,7 @@ def folder(tmp_path_factory):
         ("fit good.csv -t y --drop aa", "good.csv has no column 'aa'. Did you mean 'a'?"),
         (
             "fit good.csv -t y --columns a,y",
-            "--columns names 'y', which is the target, the weight or dropped.",
+            "--columns names 'y', which is the target, the weight, the groups or dropped.",
         ),
         ("fit good.csv -t y --drop a,b", "good.csv has no column left to learn from."),
         ("fit only.csv -t y", "only.csv has no column left to learn from."),

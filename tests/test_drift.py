@@ -122,7 +122,7 @@ def test_one_absurd_target_is_no_drift():
 
 def test_estimators_say_whether_rows_have_drifted():
     X, y = make_ripley(2000, random_state=0)
-    model = LowRankLSSVC(6, basis="gaussian_rbf", C=10.0, shape=0.5, loss="squared", random_state=0)
+    model = LowRankLSSVC(6, basis="gaussian_rbf", C=10.0, shape=0.5, loss="squared_error", random_state=0)
     model.fit(X[:400], y[:400])
     assert model.drift_.n_rows == 0
     assert str(model.drift_).startswith("No new rows yet")

@@ -43,6 +43,8 @@ def models():
         "number": LowRankLSSVR(**SETTINGS, basis="gaussian_rbf").fit(X, noisy(X, False)).model_,
         "numbers": LowRankLSSVR(**SETTINGS, basis="gaussian_rbf").fit(X, noisy(X, True)).model_,
     }
+    counts = np.random.default_rng(1).poisson(np.exp(1.0 + np.sin(3 * X[:, 0])))
+    found["counts"] = LowRankLSSVR(**SETTINGS, basis="gaussian_rbf", loss="poisson").fit(X, counts).model_
     calibration = found["number"].calibration
     assert calibration.leverage is not None
     assert calibration.noise[0].weights is not None
@@ -59,7 +61,7 @@ def models():
     return found
 
 
-CLASSES, NUMBERS = ["two", "three"], ["number", "numbers", "flat", "curves"]
+CLASSES, NUMBERS = ["two", "three"], ["number", "numbers", "flat", "curves", "counts"]
 
 
 def wanted(model):
@@ -209,7 +211,7 @@ def test_files_are_written_with_probabilities_and_intervals(tmp_path):
     np.testing.assert_array_equal(
         regressor.conformalize(rows).predict_interval(table), in_memory.predict_interval(table)
     )
-    with pytest.raises(ValueError, match="`y` and `sample_weight` must be None"):
+    with pytest.raises(ValueError, match="`sample_weight` and `groups` must be None"):
         regressor.conformalize(rows, y)
     with pytest.raises(ValueError, match="Probabilities and sets are for classifiers"):
         regressor.predict_to(rows, tmp_path / "out.csv", proba=True)

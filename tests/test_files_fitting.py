@@ -148,9 +148,9 @@ def test_predictions_go_to_a_file(rows, folder, tmp_path):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda m, s: m.fit(s, [1, 2]), ValueError, "Files have their targets and weights with them"),
-        (lambda m, s: m.fit(s, sample_weight=[1.0]), ValueError, "`y` and `sample_weight` must be None"),
-        (lambda m, s: m.score(s, [1, 2]), ValueError, "Files have their targets and weights with them"),
+        (lambda m, s: m.fit(s, [1, 2]), ValueError, "Files have their targets, weights and groups"),
+        (lambda m, s: m.fit(s, sample_weight=[1.0]), ValueError, "`sample_weight` and `groups` must be None"),
+        (lambda m, s: m.score(s, [1, 2]), ValueError, "Files have their targets, weights and groups"),
         (
             lambda m, s: m.predict_to([[1.0] * 6], "x.parquet"),
             TypeError,

@@ -145,7 +145,7 @@ def test_refitted_folds_say_the_same_as_leave_one_out():
     closed, splits = whole_model_loo(sample, trained).residuals, folds_of(sample)
     models = [trainer.train(Problem(split.rest, start, trained.penalty)) for split in splits]
     judged = [split.residuals(model) for split, model in zip(splits, models, strict=True)]
-    folds = pool(sample, judged, splits).residuals
+    folds = pool(sample, judged, splits)[1].residuals
     assert np.mean(folds**2) == pytest.approx(np.mean(closed**2), rel=0.25)
     assert np.corrcoef(folds.ravel(), closed.ravel())[0, 1] > 0.9
 

@@ -284,7 +284,7 @@ def test_weights_of_the_fit_and_of_classes_count_on():
 def test_the_first_call_fits_and_squared_loss_stays():
     X, y = make_ripley(1200, random_state=0)
     first = LowRankLSSVC(5, random_state=0).partial_fit(X, y)
-    whole = LowRankLSSVC(5, loss="squared", random_state=0).fit(X, y)
+    whole = LowRankLSSVC(5, loss="squared_error", random_state=0).fit(X, y)
     np.testing.assert_array_equal(first.model_.theta, whole.model_.theta)
     assert first.fit(X[:100], y[:100]).moments_.weight == 100.0  # a fit begins anew
 
@@ -311,14 +311,14 @@ def test_classes_that_come_later_are_named_in_the_first_call():
 
 def test_log_odds_say_that_they_cannot():
     X, y = make_ripley(1000, random_state=0)
-    logistic = LowRankLSSVC(3, loss="logistic", trainer=trainer, **FIXED)
-    with pytest.raises(ValueError, match="partial_fit needs loss='squared'"):
+    logistic = LowRankLSSVC(3, loss="log_loss", trainer=trainer, **FIXED)
+    with pytest.raises(ValueError, match="partial_fit needs loss='squared_error'"):
         logistic.partial_fit(X, y)
     logistic.fit(X, y)
     for act in (logistic.partial_fit, logistic.forget, logistic.model_.partial_fit):
-        with pytest.raises(ValueError, match="fit with loss='squared'"):
+        with pytest.raises(ValueError, match="fit with loss='squared_error'"):
             act(X, y)
-    with pytest.raises(ValueError, match="fit with loss='squared'"):
+    with pytest.raises(ValueError, match="fit with loss='squared_error'"):
         dumps(logistic.model_, moments=True)
     assert not hasattr(logistic, "moments_")
     assert not hasattr(logistic, "drift_")
@@ -560,7 +560,7 @@ def test_what_cannot_be_merged(classes, numbers):
         sleek.merge([model, model.partial_fit(X[200:], y[200:])])
     labels = np.array(["no", "yes"])[y]
     still = {"trainer": sleek.VariableProjection(pull=1e-3, max_iter=0), "init": X[:5], "standardize": False}
-    base = LowRankLSSVC(basis="gaussian_rbf", shape=2.0, C=10.0, loss="squared", **still)
+    base = LowRankLSSVC(basis="gaussian_rbf", shape=2.0, C=10.0, loss="squared_error", **still)
     one = clone(base).fit(X, y)
     for other, match in (
         (clone(base).fit(X, labels), "coded differently"),

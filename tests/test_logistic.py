@@ -181,7 +181,7 @@ def masked_classes(n=1500, seed=0):
 def test_classes_between_others_are_not_masked():
     (X, y), (X_new, y_new) = masked_classes(), masked_classes(seed=1)
     options = {"n_units": 6, "basis": "sigmoidal", "random_state": 0}
-    squared = LowRankLSSVC(**options, loss="squared").fit(X, y)
+    squared = LowRankLSSVC(**options, loss="squared_error").fit(X, y)
     refined = LowRankLSSVC(**options).fit(X, y)
     assert refined.model_.outputs.loss is LOGISTIC
     assert 1 - refined.score(X_new, y_new) < 0.5 * (1 - squared.score(X_new, y_new))
@@ -189,14 +189,14 @@ def test_classes_between_others_are_not_masked():
 
 def test_log_odds_are_saved_loaded_and_said(tmp_path):
     X, y = masked_classes()
-    model = LowRankLSSVC(4, basis="sigmoidal", loss="logistic", random_state=0).fit(X, y).model_
+    model = LowRankLSSVC(4, basis="sigmoidal", loss="log_loss", random_state=0).fit(X, y).model_
     path = tmp_path / "model.json"
     model.save(path)
     again = sleek.load(path)
     assert again.outputs.loss is LOGISTIC
     assert again.outputs.describe() == "one of 10 classes by log-odds"
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    with pytest.raises(ValueError, match=r"`classes\.loss` must be one of logistic"):
+    with pytest.raises(ValueError, match=r"`classes\.loss` must be one of log_loss, logistic"):
         ClassOutputs.from_json({**model.outputs.to_json(), "loss": "hinge"}, 10)
 
 
@@ -204,7 +204,7 @@ def test_log_odds_are_saved_loaded_and_said(tmp_path):
 def test_it_can_be_asked_for_on_any_number_of_rows(n):
     X, y = masked_classes(n)
     y = np.where(y > 4, "b", "a")
-    model = LowRankLSSVC(loss="logistic", basis="gaussian_rbf", random_state=0).fit(X, y)
+    model = LowRankLSSVC(loss="log_loss", basis="gaussian_rbf", random_state=0).fit(X, y)
     assert model.model_.outputs.loss is LOGISTIC
     assert model.score(X, y) > 0.95
     assert model.expected_error_ < 0.1
@@ -214,7 +214,7 @@ def test_it_can_be_asked_for_with_every_setting_fixed():
     X, y = masked_classes(200)
     fixed = {"basis": "gaussian_rbf", "C": 10.0, "shape": 0.5, "trainer": VariableProjection(pull=1e-3)}
     assert LowRankLSSVC(5, **fixed, random_state=0).fit(X, y > 4).model_.outputs.loss is not LOGISTIC
-    model = LowRankLSSVC(5, **fixed, loss="logistic", random_state=0).fit(X, y > 4)
+    model = LowRankLSSVC(5, **fixed, loss="log_loss", random_state=0).fit(X, y > 4)
     assert model.model_.outputs.loss is LOGISTIC
     assert model.C_ == 10.0
     assert model.score(X, y > 4) > 0.95
@@ -223,7 +223,7 @@ def test_it_can_be_asked_for_with_every_setting_fixed():
 def test_a_trainer_without_a_pull_cannot_refine():
     X, y = masked_classes(60)
     with pytest.raises(ValueError, match="use trainer='varpro'"):
-        LowRankLSSVC(3, trainer="alternating", loss="logistic").fit(X, y)
+        LowRankLSSVC(3, trainer="alternating", loss="log_loss").fit(X, y)
     with pytest.raises(ValueError, match="loss"):
         LowRankLSSVC(loss="hinge").fit(X, y)
 
@@ -232,7 +232,7 @@ def test_weights_are_solved_on_all_rows_of_large_data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60_000, 2))
     y = rng.uniform(size=60_000) < 1 / (1 + np.exp(-3 * np.sin(2 * X[:, 0])))
-    model = LowRankLSSVC(5, basis="gaussian_rbf", loss="logistic", max_samples=9000, random_state=0).fit(X, y)
+    model = LowRankLSSVC(5, basis="gaussian_rbf", loss="log_loss", max_samples=9000, random_state=0).fit(X, y)
     p = LOGISTIC.probabilities(model.decision_function(X)[:, None])[:, 0]
     slope = model.model_.expansion.features(X).T @ (p - y) + model.unit_weights_[0] / model.C_
     assert np.abs(slope).max() < 1e-3 * len(X)
@@ -241,7 +241,7 @@ def test_weights_are_solved_on_all_rows_of_large_data():
 
 def test_a_model_that_was_pickled_is_saved_with_its_own_loss():
     X, y = make_ripley(150, random_state=0)
-    for loss in ("squared", "logistic"):
+    for loss in ("squared_error", "log_loss"):
         fitted = LowRankLSSVC(2, basis="gaussian_rbf", C=1.0, shape=0.5, loss=loss, random_state=0).fit(X, y)
         model = pickle.loads(pickle.dumps(fitted)).model_
         assert dumps(model) == dumps(fitted.model_)

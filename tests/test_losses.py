@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from sleek.outputs import ClassOutputs
 from sleek.outputs.loss import LOSSES
+from sleek.outputs.number_losses import GammaLoss
 
 
 def case(loss, k, seed):
@@ -76,7 +77,7 @@ def test_the_minimum_over_a_constant_expects_the_mean_target(name):
 
 def test_outputs_have_the_losses_that_they_can_have():
     outputs = ClassOutputs(np.array([0, 1]))
-    assert outputs.with_loss("logistic").loss is LOSSES["logistic"]
-    assert outputs.with_loss("squared") is outputs
+    assert outputs.with_loss(LOSSES["log_loss"]).loss is LOSSES["log_loss"]
+    assert outputs.with_loss(LOSSES["squared_error"]) is outputs
     with pytest.raises(ValueError, match="cannot be fitted with loss='gamma'"):
-        outputs.with_loss("gamma")
+        outputs.with_loss(GammaLoss())

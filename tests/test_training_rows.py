@@ -12,6 +12,7 @@ from sleek.bases.expansion import Expansion
 from sleek.closed_form.solve import Penalty
 from sleek.kernels import LARGE_BLOCK
 from sleek.kernels.reference import is_turned
+from sleek.outputs.loss import LOGISTIC
 from sleek.trainers import joint, varpro
 from sleek.trainers.base import Reached
 from sleek.trainers.training_rows import Turned, TurnedAccess, training_rows, turn
@@ -69,14 +70,14 @@ def test_columns_far_from_zero_stay_in_double_precision():
     assert turn(block, single=True).X.dtype == np.float64
 
 
-@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("loss", ["squared_error", "log_loss"])
 @pytest.mark.parametrize(
     "names", [("gaussian_rbf",), ("box",), ("sigmoidal",), ("robust_rbf", "box", "linear")]
 )
 def test_objective_and_gradient_are_those_of_double_precision(monkeypatch, loss, names):
     source = source_of(LARGE_BLOCK + 300)
-    if loss == "logistic":
-        source = source.with_outputs(source.outputs.with_loss("logistic"))
+    if loss == "log_loss":
+        source = source.with_outputs(source.outputs.with_loss(LOGISTIC))
     X, rng = source.rows.X, np.random.default_rng(0)
     parts = [
         Expansion.of(basis, basis.start(X[:5], 0.5, rng)) for basis in (known_bases()[n]() for n in names)
@@ -84,7 +85,7 @@ def test_objective_and_gradient_are_those_of_double_precision(monkeypatch, loss,
     start = parts[0]
     for part in parts[1:]:
         start = start.plus(part)
-    objective = varpro._Reduced if loss == "squared" else joint.Joint
+    objective = varpro._Reduced if loss == "squared_error" else joint.Joint
 
     def evaluate():
         found = objective(source, start.coordinates(), Penalty(10.0, 0.1), Reached(start))

@@ -22,7 +22,7 @@ def objective(estimator, X, y):
 @pytest.mark.parametrize("n", [300, 1400])
 def test_more_rows_are_learnt_from_where_units_are(n):
     X, y = make_ripley(n, random_state=0)
-    first = LowRankLSSVC(8, basis="gaussian_rbf", loss="squared", warm_start=True, random_state=0)
+    first = LowRankLSSVC(8, basis="gaussian_rbf", loss="squared_error", warm_start=True, random_state=0)
     first.fit(X[: n * 10 // 11], y[: n * 10 // 11])
     before, units = objective(first, X, y), first.model_.parts[0].units["centers"]
     tried = len(first.selection_["loss"])
@@ -50,13 +50,13 @@ def test_without_warm_start_a_fit_begins_anew():
 
 def test_log_odds_stay_log_odds():
     X, y = make_ripley(1500, random_state=0)
-    fitted = LowRankLSSVC(5, basis="gaussian_rbf", loss="logistic", warm_start=True, random_state=0)
+    fitted = LowRankLSSVC(5, basis="gaussian_rbf", loss="log_loss", warm_start=True, random_state=0)
     fitted.fit(X[:1200], y[:1200])
     score = fitted.score(X[1200:], y[1200:])
     assert fitted.fit(X, y).score(X[1200:], y[1200:]) > score - 0.03
     assert not fitted.model_.outputs.loss.quadratic
-    with pytest.raises(ValueError, match="you ask for loss='squared'"):
-        fitted.set_params(loss="squared").fit(X, y)
+    with pytest.raises(ValueError, match="you ask for loss='squared_error'"):
+        fitted.set_params(loss="squared_error").fit(X, y)
 
 
 @pytest.mark.parametrize("basis", ["box", "linear", "sigmoidal", "auto"])

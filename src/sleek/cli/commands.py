@@ -87,6 +87,11 @@ def fit(
     decimal: opt.Decimal = None,
     dates: opt.Dates = None,
     weight: opt.WeightName = None,
+    groups: opt.GroupsName = None,
+    cv: opt.CrossValidation = None,
+    loss: opt.LossChoice = None,
+    quantile: opt.Quantile = 0.5,
+    power: opt.Power = 1.5,
     balanced: opt.Balanced = False,
     test: opt.TestShare = None,
     units: opt.NumberOfUnits = None,
@@ -111,6 +116,8 @@ def fit(
     [bold]Examples[/bold]
     sleek fit houses.csv --target price -o houses.json
     sleek fit patients.csv -t outcome --drop id,name --test 0.25
+    sleek fit visits.csv -t pressure --groups patient
+    sleek fit sales.csv -t demand --loss poisson --cv last
     zcat log.csv.gz | sleek fit - -t clicked --json -o clicks.json
     """
     begin = perf_counter()
@@ -132,6 +139,11 @@ def fit(
             basis=basis.value,
             effort=effort.value,
             weight=weight,
+            groups=groups,
+            cv=cv,
+            loss=loss,
+            quantile=quantile,
+            power=power,
             columns=opt.names(columns),
             drop=opt.names(drop),
             categories=opt.names(categories),

@@ -102,6 +102,23 @@ Dates = Annotated[
     DateOrder | None,
     typer.Option(metavar="ORDER", help="dmy or mdy: what 1/2/2024 means; by default mdy, with a note."),
 ]
+GroupsName = Annotated[
+    str | None,
+    typer.Option(help="A column that says which rows belong together: the error to expect is for new ones."),
+]
+CrossValidation = Annotated[
+    str | None,
+    typer.Option(metavar="N|last", help="Judge by so many folds, or by the last rows in their order."),
+]
+LossChoice = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LOSS",
+        help="squared_error, absolute_error, huber, quantile, poisson, gamma or tweedie; classes: log_loss.",
+    ),
+]
+Quantile = Annotated[float, typer.Option(help="The quantile of --loss quantile.")]
+Power = Annotated[float, typer.Option(help="The power of --loss tweedie, from 1 to 3.")]
 Balanced = Annotated[bool, typer.Option("--balanced", help="Let all classes weigh the same.")]
 TestShare = Annotated[
     float | None, typer.Option(help="Hold out this share of the rows, between 0 and 1, and test on it.")

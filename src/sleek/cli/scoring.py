@@ -58,6 +58,8 @@ def headline(scores: dict[str, Any]) -> str:
     if "rmse" in scores:
         r2 = "" if scores["r2"] is None else f", R² {scores['r2']:.3f}"
         said = f"RMSE {short(scores['rmse'])}, mean absolute error {short(scores['mae'])}{r2}"
+        if "deviance" in scores:
+            said = f"mean {scores['loss']} {short(scores['deviance'])}; {said}"
     elif "accuracy" in scores:
         said = f"{percent(scores['accuracy'])} right, {percent(scores['error'])} wrong"
     else:

@@ -26,9 +26,15 @@ from sleek.rows.checked import NoRowsError
 from sleek.rows.predicting import open_features
 from sleek.rows.rows import Rows, Run
 from sleek.tables.inputs import Inputs
-from sleek.tables.target import CLASSIFICATION, TargetLook, note_classes
+from sleek.tables.target import CLASSIFICATION, REGRESSION, TargetLook, note_classes, note_counts
 
-WORDS = {"`n_units`=": "--units ", "`n_jobs`=": "--jobs ", " rows of X": " rows"}  # settings as options
+WORDS = {
+    "`n_units`=": "--units ",
+    "`n_jobs`=": "--jobs ",
+    " rows of X": " rows",
+    "by `groups`": "by --groups",
+    "cv=5": "--cv 5",
+}  # settings as options
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,11 @@ class Choices:
     basis: str = "auto"
     effort: str = "normal"
     weight: str | None = None
+    groups: str | None = None
+    cv: str | None = None
+    loss: str | None = None
+    quantile: float = 0.5
+    power: float = 1.5
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
@@ -75,7 +86,7 @@ def train(path: str, choices: Choices, display: Display) -> FitReport:
     with blaming(path):
         files = _files(path, choices)
         look = _look_at_target(files, choices.target)
-        task = choices.task or look.task
+        task = choices.task or (REGRESSION if choices.loss in LowRankLSSVR.losses else look.task)
         look.check(files.named_files, choices.target, task)
         if task == CLASSIFICATION and not look.whole:  # labels that look like fractions are words
             files = replace(files, categories=[*(files.categories or ()), choices.target])
@@ -100,6 +111,8 @@ def train(path: str, choices: Choices, display: Display) -> FitReport:
     notes = list(files.notes)
     if choices.task is None and task == CLASSIFICATION:
         notes += note_classes(choices.target, estimator.classes_)
+    if choices.loss is None and look.counts:
+        notes.append(note_counts(choices.target))
     notes += note_missing_targets(files, choices.target, look.n_values)
     told = [note for note in estimator.column_notes_ if note not in files.notes]
     said = {line for note in told for line in note.split("\n")}
@@ -110,10 +123,12 @@ def train(path: str, choices: Choices, display: Display) -> FitReport:
 
 def _files(path: str, choices: Choices) -> Files:
     """The rows of all columns that are learnt from."""
-    special = [choices.target, *([choices.weight] if choices.weight else [])]
+    special = [name for name in (choices.target, choices.weight, choices.groups) if name]
     for name in choices.columns:
         if name in special or name in choices.drop:
-            raise InputError(f"--columns names {name!r}, which is the target, the weight or dropped.")
+            raise InputError(
+                f"--columns names {name!r}, which is the target, the weight, the groups or dropped."
+            )
     look = Files(path)
     groups = choices.interactions if isinstance(choices.interactions, tuple) else ()
     constrained = [*choices.monotone, *(name for group in groups for name in group)]
@@ -129,6 +144,7 @@ def _files(path: str, choices: Choices) -> Files:
         path,
         target=choices.target,
         weight=choices.weight,
+        groups=choices.groups,
         columns=names,
         categories=[name for name in choices.categories if name in names] or None,
         missing=None if choices.missing is None else list(choices.missing),
@@ -140,7 +156,7 @@ def _files(path: str, choices: Choices) -> Files:
 
 def _look_at_target(files: Files, name: str) -> TargetLook:
     """What the column to predict holds: one pass over it."""
-    alone = replace(files, columns=[name], target=None, weight=None, categories=None)
+    alone = replace(files, columns=[name], target=None, weight=None, groups=None, categories=None)
     look = TargetLook()
     for chunk in alone.chunks(None, True):
         look = look + TargetLook.of(chunk.X[name])
@@ -155,6 +171,7 @@ def _estimator(task: str, choices: Choices) -> Any:
         "n_units": "auto" if choices.units is None else choices.units,
         "basis": choices.basis,
         "effort": choices.effort,
+        "cv": _cv(choices),
         "n_jobs": choices.jobs,
         "random_state": choices.seed,
         "interaction_cst": choices.interactions,
@@ -162,11 +179,23 @@ def _estimator(task: str, choices: Choices) -> Any:
         "verbose": int(choices.verbose),
     }
     if task == CLASSIFICATION:
-        settings["loss"] = "squared" if choices.updatable else "auto"
+        settings["loss"] = choices.loss or ("squared_error" if choices.updatable else "auto")
         return LowRankLSSVC(class_weight="balanced" if choices.balanced else None, **settings)
     if choices.balanced:
         raise InputError("--balanced is for classes, and the target is a number.")
-    return LowRankLSSVR(**settings)
+    settings |= {"loss": choices.loss or "squared_error"}
+    return LowRankLSSVR(quantile=choices.quantile, power=choices.power, **settings)
+
+
+def _cv(choices: Choices) -> int | str | None:
+    """A number of folds, or "last"."""
+    if choices.cv is None or choices.cv.isdecimal():
+        return None if choices.cv is None else int(choices.cv)
+    if choices.cv != "last":
+        raise InputError(f"--cv must be a number of folds, or last, got {choices.cv!r}.")
+    if choices.test is not None:
+        raise InputError("--test draws rows at random, and --cv last goes by their order: leave one out.")
+    return "last"
 
 
 def _with_columns(model: KernelModel) -> KernelModel:

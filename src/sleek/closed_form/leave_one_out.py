@@ -53,6 +53,7 @@ class LeaveOneOut:
     residuals: FloatArray  # (n, k)
     s: FloatArray  # (n,)
     copies: FloatArray  # (n,)
+    groups: IntArray | None = None  # (n,) of rows that belong together
 
     @property
     def outputs(self) -> FloatArray:
@@ -65,6 +66,9 @@ class LeaveOneOut:
             np.concatenate([self.residuals, other.residuals]),
             np.concatenate([self.s, other.s]),
             np.concatenate([self.copies, other.copies]),
+            None
+            if self.groups is None or other.groups is None
+            else np.concatenate([self.groups, other.groups]),
         )
 
 
@@ -150,7 +154,7 @@ def _of_outputs(sample: Sample, found: LeaveOneOut) -> LeaveOneOut:
     if sample.outputs.loss.quadratic:
         return found
     rows = sample.rows
-    return LeaveOneOut(rows.T, rows.T - found.outputs, rows.s, rows.copies)
+    return LeaveOneOut(rows.T, rows.T - found.outputs, rows.s, rows.copies, rows.groups)
 
 
 def _finish(block: Block, r: FloatArray, r_plus: FloatArray, h: FloatArray, weight: float) -> LeaveOneOut:
@@ -158,7 +162,7 @@ def _finish(block: Block, r: FloatArray, r_plus: FloatArray, h: FloatArray, weig
     larger = np.linalg.norm(r, axis=1) > np.linalg.norm(r_plus, axis=1)
     h = np.minimum(block.s / block.copies * (h + 1.0 / weight), MAX_LEVERAGE)
     left_out = np.where(larger[:, None], r, r_plus) / (1.0 - h)[:, None]
-    return LeaveOneOut(block.T, left_out, block.s, block.copies)
+    return LeaveOneOut(block.T, left_out, block.s, block.copies, block.groups)
 
 
 def _in_row_space(block: Block, trained: Trained) -> LeaveOneOut:

@@ -38,7 +38,8 @@ from sleek.model.kernel_model import KernelModel
 from sleek.model.outcome import Outcome
 from sleek.model.reasons import Familiarity, Flip, Reason
 from sleek.model.rows_to_predict import expected_by
-from sleek.outputs.base import Outputs
+from sleek.outputs.base import Outputs, Targets
+from sleek.outputs.loss import SQUARED
 from sleek.rows.cutting import PREDICTED
 from sleek.rows.opening import open_rows
 from sleek.rows.predicting import open_features
@@ -56,6 +57,8 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
     """
 
     outputs_kind: ClassVar[type[Outputs]]
+    losses: ClassVar[tuple[str, ...]] = ("auto", SQUARED.name)  # what the parameter `loss` may be
+    loss: str = "auto"
 
     def __init__(
         self,
@@ -73,6 +76,7 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         categorical_features: Any = None,
         interaction_cst: Any = None,
         monotonic_cst: Any = None,
+        cv: Any = None,
         forgetting_factor: float = 1.0,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -92,6 +96,7 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         self.categorical_features = categorical_features
         self.interaction_cst = interaction_cst
         self.monotonic_cst = monotonic_cst
+        self.cv = cv
         self.forgetting_factor = forgetting_factor
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -100,7 +105,7 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
 
     # -- fitting
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Train on rows.
 
         Parameters
@@ -114,21 +119,29 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Whole numbers are counts: a row of weight 2 counts as two rows. Other weights say how much a row
             matters. A row of weight 0 is left out.
+        groups : array-like of shape (n_samples,), default=None
+            Labels, text or numbers, of rows that belong together, such as those of one patient: they are
+            never split between rows to learn from and rows to judge by, so that the error to expect is that
+            of new groups. `Files` and `DaskRows` name a column.
         """
         with self._at_work() as (run, report):
-            self._fit_rows(self._open_rows(X, y, sample_weight), run, report)
+            self._fit_rows(self._open_rows(X, y, sample_weight, groups), run, report)
         return self
 
-    def _open_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+    def _open_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Rows:
         """Rows to learn from; what scikit-learn keeps of their columns is remembered."""
         reads, name = self.outputs_kind.reads, type(self).__name__
-        opened = open_rows(X, y, sample_weight, reads, self.categorical_features, name)
+        opened = open_rows(X, y, sample_weight, reads, self.categorical_features, name, groups)
         self.n_features_in_, self.column_notes_ = opened.n_columns, list(opened.notes)
         if opened.names is not None:
             self.feature_names_in_ = np.array(opened.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return opened.rows
+
+    def _targets(self) -> Targets:
+        """Who reads targets off rows."""
+        return self.outputs_kind
 
     def _learn_outputs(self, rows: Rows, survey: Survey, run: Run, classes: Any = None) -> Outputs:
         """The outputs, from statistics of the targets; `classes` names those that may come later."""
@@ -152,7 +165,7 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
                 check_same_outputs(self.model_.outputs, outputs)
             return outputs
 
-        fit = fit_rows(rows, self.outputs_kind, learn, request, rng, run, report, standing)
+        fit = fit_rows(rows, self._targets(), learn, request, rng, run, report, standing)
         calibrator = vars(self).get("calibrator")
         self._publish(fit.fitted, Outcome.of(fit, training_record(self), calibrator, constraints))
         if not fit.fitted.training.converged:

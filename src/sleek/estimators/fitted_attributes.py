@@ -60,5 +60,7 @@ class FittedAttributes:
         """The sums over rows that the weights of the units were solved from, of encoded targets."""
         memory = self._model().memory
         if memory is None:
-            raise AttributeError("Log-odds have no sums over rows: fit with loss='squared' to have them.")
+            raise AttributeError(
+                "Log-odds have no sums over rows: fit with loss='squared_error' to have them."
+            )
         return memory.moments

@@ -11,9 +11,11 @@ from sleek._runtime.types import AnyArray, FloatArray
 from sleek.bases.base import Basis
 from sleek.estimators.base import LowRankLSSVM
 from sleek.estimators.confidence import IntervalMethods, ProbabilityMethods
-from sleek.outputs.base import Outputs
+from sleek.outputs.base import Outputs, Targets
 from sleek.outputs.classes import ClassOutputs
-from sleek.outputs.numbers import NumberOutputs
+from sleek.outputs.loss import LOSSES, SQUARED
+from sleek.outputs.number_losses import NUMBER_LOSSES
+from sleek.outputs.numbers import NumberOutputs, NumbersBy
 from sleek.rows.opening import rows_with_targets
 from sleek.rows.outliers import warn_of_outlier_targets
 from sleek.rows.rows import Rows, Run, Survey
@@ -75,17 +77,24 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         1: the output, for classes that of ``classes_[1]``, never falls as the column rises; -1: it never
         rises. It holds for all rows, known values of the column compared; gaps have a level of their own.
         For two classes or one number. docs/constraints.md says how it is kept, and what it costs.
+    cv : None, int, "last", splitter or list of splits, default=None
+        Which rows choose settings and judge the result, and so what the error to expect is that of. None
+        (or "auto"): random rows of every class, a third of them from 700 rows on, folds below. An int: so
+        many folds. "last": the last third of the rows in the order given, 8,192 at most, for what changes
+        with time. A splitter of scikit-learn, such as `TimeSeriesSplit`, or a list of pairs (rows to learn
+        from, rows to judge by): these; they choose and judge both, so that the error to expect is a little
+        rosy. The model itself is learnt from all rows.
     forgetting_factor : float, default=1.0
         What the weight of every earlier row is multiplied by whenever `partial_fit` adds a row: 0.999
         remembers about 1,000 rows, 1 forgets nothing.
     warm_start : bool, default=False
         Whether `fit` goes on from the units of the fit before instead of choosing everything anew: for the
         same kind of rows, with more of them. Features and classes must be the same.
-    loss : {"auto", "squared", "logistic"}, default="auto"
-        What outputs are: "squared" approaches ±1 in closed form, "logistic" refines that to log-odds, with
-        weights that are learnt together with the units. "auto" refines from 700 rows on where rows held
+    loss : {"auto", "squared_error", "log_loss"}, default="auto"
+        What outputs are: "squared_error" approaches ±1 in closed form, "log_loss" refines that to log-odds,
+        with weights that are learnt together with the units. "auto" refines from 700 rows on where rows held
         out have no more mistakes by it; with every setting fixed it is the squared loss. `partial_fit`,
-        `forget` and `sleek.merge` need "squared", which a first `partial_fit` sees to.
+        `forget` and `sleek.merge` need "squared_error", which a first `partial_fit` sees to.
     class_weight : dict, "balanced" or None, default=None
         How much rows of each class matter; "balanced" lets all classes weigh the same. Probabilities are then
         those of rows that come with these weights: under "balanced", as if all classes were equally frequent.
@@ -162,6 +171,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     """
 
     outputs_kind: ClassVar[type[Outputs]] = ClassOutputs
+    losses: ClassVar[tuple[str, ...]] = ("auto", *LOSSES)
 
     def __init__(
         self,
@@ -179,6 +189,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         categorical_features: Any = None,
         interaction_cst: Any = None,
         monotonic_cst: Any = None,
+        cv: Any = None,
         forgetting_factor: float = 1.0,
         warm_start: bool = False,
         loss: str = "auto",
@@ -202,6 +213,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
             categorical_features=categorical_features,
             interaction_cst=interaction_cst,
             monotonic_cst=monotonic_cst,
+            cv=cv,
             forgetting_factor=forgetting_factor,
             warm_start=warm_start,
             n_jobs=n_jobs,
@@ -261,17 +273,40 @@ class LowRankLSSVR(IntervalMethods, MultiOutputMixin, RegressorMixin, LowRankLSS
     The model and its cost are those of `LowRankLSSVC`, with real targets t, centred and brought to unit
     variance during training. Several targets share the units and have one column of θ each.
 
-    Parameters and attributes are those of `LowRankLSSVC`, but for `loss`, `class_weight`, `calibrator`
-    and `classes_`, and for the following.
+    Parameters and attributes are those of `LowRankLSSVC`, but for `class_weight`, `calibrator` and
+    `classes_`, and for the following.
+
+    Parameters
+    ----------
+    loss : str, default="squared_error"
+        What is predicted, and which errors are counted:
+
+        - "squared_error": the mean;
+        - "poisson": the mean of counts, or of anything that is not negative, as the exponential of the sum
+          of units, so that effects are factors; "gamma": of amounts above 0; "tweedie": in between, of
+          amounts of which some are 0, by `power`;
+        - "absolute_error": the median; "quantile": another `quantile`;
+        - "huber": about the mean, but gross errors pull no harder than others.
+
+        All but the first are for one target, and are learnt from least squares on. They cannot be updated
+        (`partial_fit`).
+    quantile : float, default=0.5
+        The quantile of loss="quantile", between 0 and 1.
+    power : float, default=1.5
+        The power of loss="tweedie", 1 to 3: the variance grows as the mean to it.
 
     Attributes
     ----------
     expected_error_, expected_error_std_ : float, or array of shape (n_outputs,) for several targets
         The mean squared error to expect on new rows, in the square of the target's own unit, and its standard
-        error.
+        error. For another loss its mean as scikit-learn's metrics have it: `mean_poisson_deviance`,
+        `mean_gamma_deviance`, `mean_tweedie_deviance`, `mean_absolute_error`, `mean_pinball_loss`; for
+        "huber" the mean of Huber's loss.
     expected_r2_ : float, or array of shape (n_outputs,) for several targets
         The share of the target's variance that will be explained on new rows: 1 - expected_error_/variance.
-        It is 0 for a target that does not vary.
+        It is 0 for a target that does not vary. Only for the squared error.
+    expected_d2_ : float, or array of shape (n_outputs,) for several targets
+        The same for any loss: 1 - expected_error_ / that of the best constant.
 
     Examples
     --------
@@ -284,14 +319,78 @@ class LowRankLSSVR(IntervalMethods, MultiOutputMixin, RegressorMixin, LowRankLSS
     """
 
     outputs_kind: ClassVar[type[Outputs]] = NumberOutputs
+    losses: ClassVar[tuple[str, ...]] = (SQUARED.name, *NUMBER_LOSSES)
+
+    def __init__(
+        self,
+        n_units: int | str = "auto",
+        *,
+        basis: str | Basis = "auto",
+        trainer: str | Trainer = "varpro",
+        C: float | str = "loo",
+        shape: float | str = "auto",
+        init: str | AnyArray = "auto",
+        standardize: bool = True,
+        max_samples: int | str | None = "auto",
+        max_units: int | None = None,
+        effort: str = "normal",
+        categorical_features: Any = None,
+        cv: Any = None,
+        forgetting_factor: float = 1.0,
+        warm_start: bool = False,
+        loss: str = "squared_error",
+        quantile: float = 0.5,
+        power: float = 1.5,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_units,
+            basis=basis,
+            trainer=trainer,
+            C=C,
+            shape=shape,
+            init=init,
+            standardize=standardize,
+            max_samples=max_samples,
+            max_units=max_units,
+            effort=effort,
+            categorical_features=categorical_features,
+            cv=cv,
+            forgetting_factor=forgetting_factor,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.loss = loss
+        self.quantile = quantile
+        self.power = power
+
+    def _targets(self) -> Targets:
+        if self.loss == SQUARED.name:
+            return super()._targets()
+        kind = NUMBER_LOSSES[self.loss]
+        return NumbersBy(kind(**{name: getattr(self, name) for name in kind.settings if hasattr(self, name)}))
 
     def _learn_outputs(self, rows: Rows, survey: Survey, run: Run, classes: Any = None) -> Outputs:
+        kind = self._targets()
+        if isinstance(kind, NumbersBy):
+            return kind.learn(survey.targets, rows.flat_targets)
         warn_of_outlier_targets(rows, survey.targets, survey.weights, survey.unit, run)
         return super()._learn_outputs(rows, survey, run)
 
     @property
     def expected_r2_(self) -> Any:
         """The share of the variance of each target that will be explained on new rows."""
+        if self._model().outputs.loss.name != SQUARED.name:
+            raise AttributeError("R² is for the squared error: other losses have `expected_d2_`.")
+        return self.expected_d2_
+
+    @property
+    def expected_d2_(self) -> Any:
+        """The share of the best constant's error that will be explained on new rows."""
         facts = self._model().facts
         assert facts is not None  # a fit always states them
         errors, variance = np.atleast_1d(self.expected_error_), facts.variance

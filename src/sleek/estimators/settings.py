@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from sleek._runtime.checks import (
     check_centers,
     check_choice,
     check_count,
+    check_number,
     check_part,
     check_positive,
     check_truth,
@@ -21,6 +23,7 @@ from sleek.bases.base import Basis
 from sleek.fit import policy
 from sleek.fit.plan import Request
 from sleek.model.living import check_forgetting_factor
+from sleek.outputs.loss import SQUARED
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
 
@@ -41,13 +44,17 @@ def request_of(estimator: Any, n_features: int, squared: bool = False) -> Reques
         check_choice("init", estimator.init, ["auto", "k-medoids"])
     else:
         centers = check_centers(estimator.init, estimator.n_units, n_features)
-    loss = getattr(estimator, "loss", "auto")
-    check_choice("loss", loss, ["auto", "squared", "logistic"])
-    if squared and loss == "logistic":
+    loss = check_choice("loss", estimator.loss, list(estimator.losses))
+    refines = loss not in ("auto", SQUARED.name)
+    if squared and refines:
         raise ValueError(
-            "loss='logistic' makes log-odds, which sums over rows do not determine: partial_fit needs "
-            "loss='squared' or 'auto'."
+            f"loss={loss!r} makes outputs that sums over rows do not determine: partial_fit needs "
+            "loss='squared_error'."
         )
+    if not 0.0 < float(check_number("quantile", getattr(estimator, "quantile", 0.5))) < 1.0:
+        raise ValueError(f"`quantile` must be between 0 and 1, got {estimator.quantile!r}.")
+    if not 1.0 <= float(check_number("power", getattr(estimator, "power", 1.5))) <= 3.0:
+        raise ValueError(f"`power` must be from 1 to 3, got {estimator.power!r}.")
     trainer = check_part("trainer", estimator.trainer, Trainer, TRAINERS)
     pull = trainer.pull
     if any(basis.per_feature for basis in bases) and not (
@@ -56,9 +63,9 @@ def request_of(estimator: Any, n_features: int, squared: bool = False) -> Reques
         raise ValueError(
             f"basis={bases[0].name!r} has a unit for every feature: leave `n_units` and `init` at 'auto'."
         )
-    if loss == "logistic" and pull is None:
+    if refines and pull is None:
         raise ValueError(
-            f"loss='logistic' needs a trainer that can start from units and a pull, which {trainer} is not: "
+            f"loss={loss!r} needs a trainer that can start from units and a pull, which {trainer} is not: "
             "use trainer='varpro'."
         )
     return Request(
@@ -75,8 +82,9 @@ def request_of(estimator: Any, n_features: int, squared: bool = False) -> Reques
         standardize=check_truth("standardize", estimator.standardize),
         max_samples=_max_samples(estimator.max_samples),
         max_units=None if estimator.max_units is None else check_count("max_units", estimator.max_units, 1),
-        loss="squared" if squared else None if loss == "auto" else loss,
+        loss=SQUARED.name if squared else None if loss == "auto" else loss,
         effort=policy.EFFORTS[check_choice("effort", estimator.effort, list(policy.EFFORTS))],
+        cv=_cv(estimator.cv),
     )
 
 
@@ -86,6 +94,28 @@ def _max_samples(value: Any) -> int | str | None:
     return (
         "auto" if isinstance(value, str) and value == "auto" else check_count("max_samples", value, 2, "auto")
     )
+
+
+def _cv(value: Any) -> Any:
+    """None, a number of folds, "last", a splitter, or a list of pairs."""
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return None
+    if hasattr(value, "split") and not isinstance(value, str):
+        return value
+    if isinstance(value, str):
+        return check_choice("cv", value, ["auto", "last"])
+    if isinstance(value, Integral):
+        return check_count("cv", value, 2, "last")
+    rule = "`cv` must be None, a number of folds, 'last', a splitter or a list of splits"
+    try:
+        pairs = [tuple(pair) for pair in value]
+    except TypeError:
+        raise TypeError(f"{rule}, got {value!r:.80}.") from None
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError(
+            f"{rule}, each a pair of rows to learn from and rows to judge by, got {value!r:.80}."
+        )
+    return pairs
 
 
 def _unless(word: str, value: Any, check: Callable[[], Number]) -> Number | None:

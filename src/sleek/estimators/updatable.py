@@ -82,7 +82,7 @@ class UpdatableMethods:
         """
         memory = self._model().memory
         if memory is None:
-            raise AttributeError("Log-odds cannot be updated, so there are no new rows that could drift.")
+            raise AttributeError("Only models of loss='squared_error' can be updated, and so have new rows.")
         return memory.drift
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Self:

@@ -56,6 +56,7 @@ class _Translation:
 
     def __init__(self, model: KernelModel, interval: float | None) -> None:
         self.model, self.level = model, None if interval is None else check_level(interval)
+        self.answers = "y"  # what is predicted, if it is a number
         self.steps: list[Step] = []
         self.constants: dict[str, FloatArray] = {}
 
@@ -64,7 +65,11 @@ class _Translation:
         inputs, features = self.features()
         units = self.units(self.model.expansion, features)
         self.weigh("y", units, self.model.theta, self.model.b)
-        outputs = {"scores": "y"}
+        self.answers = "y"
+        if self.model.outputs.link == "log":
+            self.each("mean", len(self.model.b), exp(at("y", "j")))
+            self.answers = "mean"
+        outputs = {"scores": self.answers}
         if labels:
             outputs["choice"] = "y"
             if len(labels) == 2:
@@ -250,7 +255,12 @@ class _Translation:
             )
             width = width * sqrt(at("wider", 0))
         self.each("half", k, width)
-        ends = [end for i in range(k) for end in (at("y", i) - at("half", i), at("y", i) + at("half", i))]
+        ends, least = list[Expression](), self.model.outputs.least
+        for i in range(k):
+            middle, half = at(self.answers, i), at("half", i)
+            ends += [middle - half, middle + half]
+        if np.isfinite(least):
+            ends = [maximum(end, least) for end in ends]
         return self.add(Listed("ends", tuple(ends)))
 
 

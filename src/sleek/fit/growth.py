@@ -60,7 +60,8 @@ def grow(
     for size in plan.stages:
         learnt = learn(draw(size), start, penalty, request, report, begin, policy.STAGE_SLACK, stage)
         fresh = _losses(held, learnt.training)
-        gain, error = mean_and_error(losses - fresh, held.rows.s, held.rows.copies)
+        rows = held.rows
+        gain, error = mean_and_error(losses - fresh, rows.s, rows.copies, rows.groups)
         losses, begin = fresh, learnt.training.reached
         loss = float(np.average(losses, weights=held.rows.s))
         report(f"learnt on {size} rows: held-out loss {loss:.5f}, {gain:.5f} ± {error:.5f} less than before")

@@ -11,16 +11,22 @@ errors**, and more than a small share of the loss (`prefers`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import frexp, ldexp
+from typing import Any
 
 import numpy as np
 
-from sleek._runtime.types import FloatArray
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.closed_form.leave_one_out import LeaveOneOut
 from sleek.fit import policy
-from sleek.outputs.base import Outputs
+from sleek.fit.plan import Judging, Request
+from sleek.outputs.base import Outputs, Targets
+from sleek.outputs.labels import Labels
 from sleek.rows.dealing import Hands
+from sleek.rows.grouping import join_groups
+from sleek.rows.raw import RawBlock, join_targets
+from sleek.rows.rows import Rows, Run, Survey
 from sleek.rows.sample import Sample
 from sleek.trainers.base import Training
 
@@ -45,7 +51,7 @@ class Split:
         """Residuals of the judging rows."""
         rows, (theta, b) = self.judging.rows, training.solution
         Y = training.expansion.features(rows.X) @ theta + b
-        return LeaveOneOut(rows.T, rows.T - Y, rows.s, rows.copies)
+        return LeaveOneOut(rows.T, rows.T - Y, rows.s, rows.copies, rows.groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +62,7 @@ class Verdict:
     errors: FloatArray  # (n,) comparable between losses
     weights: FloatArray  # (n,)
     copies: FloatArray  # (n,)
+    groups: IntArray | None = None  # (n,)
 
     @classmethod
     def of(cls, outputs: Outputs, judged: Sequence[LeaveOneOut]) -> Verdict:
@@ -65,6 +72,7 @@ class Verdict:
             np.concatenate([outputs.row_errors(one.T, one.outputs) for one in judged]),
             np.concatenate([one.s for one in judged]),
             np.concatenate([one.copies for one in judged]),
+            join_groups([one.groups for one in judged]),
         )
 
     @property
@@ -79,7 +87,7 @@ class Verdict:
 
     def gain_over(self, other: Verdict) -> tuple[float, float]:
         """By how much its loss is below another's on the same rows, and the standard error of that."""
-        return mean_and_error(other.losses - self.losses, self.weights, self.copies)
+        return mean_and_error(other.losses - self.losses, self.weights, self.copies, self.groups)
 
 
 def prefers(new: Verdict, simpler: Verdict, errors: float, share: float) -> bool:
@@ -103,13 +111,14 @@ def is_behind(verdict: Verdict, best: Verdict, errors: float) -> bool:
     return bool(gain > errors * error)
 
 
-def folds_of(sample: Sample, seed: int = 0) -> list[Split]:
-    """Five folds, each with its share of every class; another seed deals rows in another order.
+def folds_of(sample: Sample, seed: int = 0, n_folds: int = policy.FOLDS) -> list[Split]:
+    """Folds, each with its share of every class; another seed deals rows in another order.
 
     A row of two copies is dealt to the folds as two observations, so it may be left out of two trainings.
+    Rows of a group are in one fold.
     """
     rows, splits = sample.rows, []
-    for held in _hands(sample, seed).deal(policy.FOLDS):
+    for held in _hands(sample, seed).deal(n_folds):
         rest, out = np.flatnonzero(rows.copies - held > 0), np.flatnonzero(held)
         if len(rest) and len(out):
             learning = sample.take(rest, rows.copies[rest] - held[rest])
@@ -117,15 +126,108 @@ def folds_of(sample: Sample, seed: int = 0) -> list[Split]:
     return splits
 
 
-def pool(sample: Sample, judged: Sequence[LeaveOneOut], splits: Sequence[Split]) -> LeaveOneOut:
-    """One residual for every row of a sample: that of the fold it was left out of, or their mean."""
+def folds_for(sample: Sample, judging: Judging, seed: int = 0) -> list[Split]:
+    """The folds that judge: those that the user has given, or dealt ones."""
+    if judging.splits is not None:
+        return _given_splits(sample, judging.splits)
+    return folds_of(sample, seed, judging.n_folds or policy.FOLDS)
+
+
+def judging_of(request: Request, rows: Rows, survey: Survey, kind: Targets, run: Run) -> Judging:
+    """Which rows judge, by what the user says of it (`cv`) and by the groups of rows."""
+    cv, n, groups = request.cv, survey.weights.n_rows, survey.groups
+    groups.check()
+    if isinstance(cv, str):
+        if groups.n_groups:
+            raise ValueError(
+                "cv='last' goes by the order of rows and `groups` by which of them belong together: give one "
+                "of them, or splits that do both."
+            )
+        if request.fits_units:
+            return Judging(last=True)
+        held = min(max(1, round(policy.HELD_SHARE * n)), policy.MOST_HELD)
+        return Judging(splits=((np.arange(n - held), np.arange(n - held, n)),))
+    if cv is None or isinstance(cv, int):
+        return Judging(cv, together=groups.largest, n_groups=groups.n_groups)
+    targets, labels = _targets_and_groups(rows, kind, run)
+    if hasattr(cv, "split"):
+        pairs = list(cv.split(np.zeros((n, 1)), targets, labels))
+    else:
+        own, places = rows.originals(np.arange(n), kind.reads)
+        pairs = [tuple(_places(side, own, places) for side in pair) for pair in cv]
+    splits = _checked_splits(pairs, n, labels)
+    return Judging(splits=splits, together=groups.largest, n_groups=groups.n_groups)
+
+
+def _targets_and_groups(rows: Rows, kind: Targets, run: Run) -> tuple[AnyArray, IntArray | None]:
+    """Targets as splitters want them, and the groups of all rows: one pass."""
+    parts: list[RawBlock] = rows.map_reduce(
+        lambda block: [replace(block, X=None)], run, reads=kind.reads, features=False
+    )
+    y = join_targets([part.y for part in parts])
+    targets = y.codes if isinstance(y, Labels) else y if y.shape[1] > 1 else y[:, 0]
+    return targets, join_groups([part.groups for part in parts])
+
+
+def _places(side: Any, own: IntArray, places: IntArray) -> IntArray:
+    """The rows of one side of a split, which a user counts among all rows."""
+    numbers = np.asarray(side)
+    numbers = np.flatnonzero(numbers) if numbers.dtype.kind == "b" else numbers
+    if numbers.dtype.kind not in "iu" or numbers.ndim != 1 or (len(numbers) and numbers.min() < 0):
+        raise ValueError("Splits of `cv` must be numbers of rows, counted from 0, or truth values.")
+    return np.sort(places[np.isin(own, numbers)])
+
+
+def _checked_splits(
+    pairs: Sequence[Any], n_rows: int, groups: IntArray | None
+) -> tuple[tuple[IntArray, IntArray], ...]:
+    """Splits in which no row, and no group, both learns and judges."""
+    for number, (rest, out) in enumerate(pairs):
+        if np.intersect1d(rest, out).size:
+            raise ValueError(f"Split number {number} of `cv` has rows that learn and judge.")
+        if groups is not None and np.intersect1d(groups[rest], groups[out]).size:
+            raise ValueError(
+                f"Split number {number} of `cv` has rows of one group on both sides: give a splitter that "
+                "keeps groups together, such as GroupKFold."
+            )
+        if len(rest) < 2 or not len(out):
+            raise ValueError(
+                f"Split number {number} of `cv` must have 2 rows of positive weight to learn from and 1 to "
+                f"judge by, got {len(rest)} and {len(out)}."
+            )
+    if not pairs:
+        raise ValueError("`cv` must have at least one split, got none.")
+    return tuple((np.asarray(rest), np.asarray(out)) for rest, out in pairs)
+
+
+def _given_splits(sample: Sample, given: Sequence[tuple[IntArray, IntArray]]) -> list[Split]:
+    """The splits that a user has given, by the numbers of rows that learn and that judge.
+
+    Of many rows a sample may have none that a split learns from, or is judged by: that split has no say.
+    """
+    found = []
+    for pair in given:
+        rest, out = (np.flatnonzero(np.isin(sample.numbers, numbers)) for numbers in pair)
+        if len(rest) > 1 and len(out):
+            found.append(Split(sample.take(rest), sample.take(out)))
+    if not found:
+        raise ValueError("`cv` leaves no rows of positive weight to learn from and to judge by.")
+    return found
+
+
+def pool(
+    sample: Sample, judged: Sequence[LeaveOneOut], splits: Sequence[Split]
+) -> tuple[Sample, LeaveOneOut]:
+    """The rows of a sample that judge, and a residual for each: that of its fold, or the mean of several."""
     rows = sample.rows
     residuals, seen = np.zeros_like(rows.T), np.zeros(len(rows))
     for one, split in zip(judged, splits, strict=True):
         at = np.searchsorted(sample.numbers, split.judging.numbers)
         residuals[at] += one.copies[:, None] * one.residuals
         seen[at] += one.copies
-    return LeaveOneOut(rows.T, residuals / seen[:, None], rows.s, rows.copies)
+    some = sample if seen.all() else sample.take(seen > 0)
+    residuals, rows = residuals[seen > 0] / seen[seen > 0, None], some.rows
+    return some, LeaveOneOut(rows.T, residuals, rows.s, rows.copies, rows.groups)
 
 
 def _hands(sample: Sample, seed: int) -> Hands:
@@ -136,16 +238,25 @@ def _hands(sample: Sample, seed: int) -> Hands:
     return Hands(rows.copies, order, sample.outputs.strata(rows.T), rows.groups)
 
 
-def mean_and_error(values: FloatArray, s: FloatArray, copies: FloatArray) -> tuple[float, float]:
+def mean_and_error(
+    values: FloatArray, s: FloatArray, copies: FloatArray, groups: IntArray | None = None
+) -> tuple[float, float]:
     """The weighted mean of a number for each row, and its standard error.
 
     A row of several copies is that many observations of weight s/copies each; their squared weights add up.
+    Rows of a group may err alike: what they deviate together counts as one observation.
 
     >>> mean_and_error(np.array([3.0, 5.0]), np.ones(2), np.ones(2))
+    (4.0, 0.7071067811865476)
+    >>> mean_and_error(np.array([3.0, 3.0, 5.0, 5.0]), np.ones(4), np.ones(4), np.array([1, 1, 2, 2]))
     (4.0, 0.7071067811865476)
     """
     unit = ldexp(1.0, frexp(np.abs(values).max())[1] - 1)  # squares of squared errors may be beyond float64
     values = values / unit
     mean = float(np.average(values, weights=s))
-    variance = float(np.sum(s**2 / copies * (values - mean) ** 2)) / float(s.sum()) ** 2
+    squares: FloatArray = s**2 / copies * (values - mean) ** 2
+    if groups is not None:
+        _, place = np.unique(groups, return_inverse=True)
+        squares = np.square(np.bincount(place.ravel(), s * (values - mean))).astype(np.float64)
+    variance = float(np.sum(squares)) / float(s.sum()) ** 2
     return unit * mean, unit * float(np.sqrt(variance))

@@ -121,19 +121,29 @@ def try_more_units(state: Climb) -> None:
 
 
 def try_log_odds(state: Climb) -> None:
-    """Log-odds instead of ±1 for classes, if that makes no more mistakes; of two bases the better."""
-    outputs = state.outputs.refinement()
+    """Log-odds instead of ±1 for classes, if that makes no more mistakes; of two bases the better.
+
+    Numbers have the loss that is asked for instead of the squared one.
+    """
+    trials, best = state.trials, state.found
+    judged = trials.residuals(best)
+    left, weights = (np.concatenate([getattr(one, name) for one in judged]) for name in ("residuals", "s"))
+    outputs = state.outputs.refinement(left, weights)
     if outputs is None:
         return
-    trials, best = state.trials, state.found
     refined = log_odds(best, outputs)
     if state.rival is not None:
         other = log_odds(state.rival, outputs)
         refined = min(refined, other, key=lambda candidate: trials.judge(candidate).error)
     if state.request.loss is not None or trials.judge(refined).error <= trials.judge(best).error:
         state.best = refined
-        simple = _rungs(trials, sorted(state.simple, key=trials.numbers))[-policy.REFINED_RUNGS :]
+        simple = sorted(state.simple, key=trials.numbers)
+        simple = simple if outputs.loss.chooses else _rungs(trials, simple)[-policy.REFINED_RUNGS :]
         state.simple = [log_odds(candidate, outputs) for candidate in simple]
+        if outputs.loss.chooses:
+            for applies, move in CHOICES:
+                if applies(state):
+                    move(state)
 
 
 def try_fewer_numbers(state: Climb) -> None:
@@ -146,14 +156,18 @@ def try_fewer_numbers(state: Climb) -> None:
         state.path += [common, *shorter(trials, common)]
 
 
-MOVES: tuple[tuple[Callable[[Climb], bool], Callable[[Climb], None]], ...] = (
-    (lambda state: state.request.is_open, try_single_features),
-    (lambda state: True, try_units),
+Moves = tuple[tuple[Callable[[Climb], bool], Callable[[Climb], None]], ...]
+CHOICES: Moves = (
     (lambda state: not state.request.fixes_penalties, try_strengths),
     (
         lambda state: not state.request.fixes_size and any(f.basis.leaf_shapes for f in state.families),
         try_more_units,
     ),
+)
+MOVES: Moves = (
+    (lambda state: state.request.is_open, try_single_features),
+    (lambda state: True, try_units),
+    *CHOICES,
     (lambda state: state.request.refines(state.trials.growing), try_log_odds),
     (lambda state: not state.request.fixes_size, try_fewer_numbers),
 )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from sleek._runtime.types import FloatArray
+from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.base import Basis
 from sleek.bases.constraints import OnFeatures
 from sleek.fit import policy
+from sleek.outputs.loss import SQUARED
 from sleek.trainers.base import Trainer
 
 
@@ -28,9 +30,10 @@ class Request:
     standardize: bool
     max_samples: int | str | None  # "auto", None for all rows, or at most so many
     max_units: int | None  # the most that n_units="auto" may come to
-    loss: str | None = None  # "squared", or "logistic" for classes
+    loss: str | None = None  # by its name
     effort: policy.Effort = policy.EFFORTS["normal"]
     constraints: OnFeatures | None = None
+    cv: Any = None  # folds, "last", a splitter, or pairs of rows
 
     @property
     def signs(self) -> tuple[int, ...] | None:
@@ -52,7 +55,7 @@ class Request:
 
     def refines(self, races: bool) -> bool:
         """Whether the refining loss is tried: without rows held out it has to be asked for."""
-        return self.fits_units and self.loss != "squared" and (races or self.loss is not None)
+        return self.fits_units and self.loss != SQUARED.name and (races or self.loss is not None)
 
     @property
     def most_units(self) -> int:
@@ -87,6 +90,54 @@ class Request:
         return self.fixes_size and self.fixes_penalties and self.fixes_shape
 
 
+@dataclass(frozen=True, eq=False)
+class Judging:
+    """Which rows judge, as far as the user has said so, in numbers of rows of positive weight.
+
+    Attributes
+    ----------
+    n_folds : int or None
+        How many folds rows are dealt to; None: the plan decides.
+    splits : tuple of pairs of arrays, or None
+        Rows to learn from, and rows to judge by.
+    last : bool
+        Whether the last rows judge.
+    together : int
+        How many rows the largest group has; 1: there are no groups.
+    n_groups : int
+        How many groups there are; 0: none.
+    """
+
+    n_folds: int | None = None
+    splits: tuple[tuple[IntArray, IntArray], ...] | None = None
+    last: bool = False
+    together: int = 1
+    n_groups: int = 0
+
+    @property
+    def by_folds(self) -> bool:
+        """Whether folds judge, however many rows there are."""
+        return self.n_folds is not None or self.splits is not None
+
+    @property
+    def few_groups(self) -> bool:
+        """Whether groups are too few for a third of them to choose and to judge."""
+        return 0 < self.n_groups < policy.RACE_ROWS
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the rows says something."""
+        return self.last or self.splits is not None
+
+    @property
+    def open(self) -> bool:
+        """Whether any row may judge any other: leaving out one at a time is enough."""
+        return self.n_groups == 0 and not self.by_folds and not self.last
+
+
+ANY_ROWS = Judging()
+
+
 @dataclass(frozen=True)
 class Plan:
     """How rows are used: on which settings are chosen, by which they are judged, on which units are learnt.
@@ -111,11 +162,21 @@ class Plan:
     everything: bool  # in the end units are learnt on all rows, those held out among them
 
     @classmethod
-    def of(cls, n_rows: int, n_features: int, request: Request, n_outputs: int = 1) -> Plan:
+    def of(
+        cls,
+        n_rows: int,
+        n_features: int,
+        request: Request,
+        n_outputs: int = 1,
+        judging: Judging = ANY_ROWS,
+    ) -> Plan:
         """The plan for data of this size."""
         unlimited = request.max_samples is None
         many = n_rows >= policy.RACE_ROWS and not (request.fixes_everything and unlimited)
         races = request.fits_units and (many or _slow_to_leave_out(n_rows, n_features, request, n_outputs))
+        most_dealt = request.effort.heats[0] * policy.FOLD_HEATS
+        dealt = judging.by_folds or (judging.few_groups and n_rows <= most_dealt)
+        races = judging.last or (races and not dealt)
         held = min(round(policy.HELD_SHARE * n_rows), policy.MOST_HELD) if races else 0
         heats = tuple(min(size, n_rows - held) for size in request.effort.heats) if races else ()
         limit = stage_limit(n_features)
@@ -127,8 +188,8 @@ class Plan:
             done = unlimited or (everything and tried == n_rows - held)  # but for the rows held out
             stages = () if done else _stages(tried, min(limit, n_rows - held))
         else:
-            tried = min(n_rows, policy.SELECTION_ROWS)
-            bounded = request.fits_units and isinstance(request.max_samples, int) and limit < n_rows
+            tried = min(n_rows, most_dealt if dealt else policy.SELECTION_ROWS)
+            bounded = request.fits_units and not unlimited and limit < n_rows
             stages, everything = ((limit,) if bounded else ()), not bounded
         return cls(
             n_rows=n_rows,
@@ -136,7 +197,7 @@ class Plan:
             heats=heats,
             n_tried=tried,
             n_held=held,
-            n_sampled=max([tried, *stages[:1]]) if races else min(n_rows, policy.MEDOID_ROWS),
+            n_sampled=_n_sampled(n_rows, tried, stages, races, dealt),
             n_medoid=policy.RACE_MEDOID_ROWS if races or n_rows >= policy.MEDOID_ROWS else policy.MEDOID_ROWS,
             stages=stages,
             everything=everything,
@@ -152,6 +213,12 @@ class Plan:
             return f"{self.n_rows} rows, all of them used in every step of training"
         passes = 3 + len(self.stages) + self.everything
         return f"{self.n_rows} rows: at most {passes} passes over all of them"
+
+
+def _n_sampled(n_rows: int, tried: int, stages: tuple[int, ...], races: bool, dealt: bool) -> int:
+    if races:
+        return max([tried, *stages[:1]])
+    return tried if dealt else min(n_rows, policy.MEDOID_ROWS)
 
 
 def _slow_to_leave_out(n_rows: int, n_features: int, request: Request, n_outputs: int) -> bool:

@@ -58,6 +58,9 @@ RACE_ROWS = 700
 # is the surer judge, but not where it takes that long (8 fits: 1.02).
 FEWEST_RACE_ROWS = 500
 SLOW_LOO_COST = 1.5e9
+# Where the user asks for folds, so many times the rows of the first heat are dealt to them: each candidate is
+# trained once a fold.
+FOLD_HEATS = 2
 # Rows held out: a third, and no more than tell losses apart to a per cent. They choose and judge, and few of
 # them do both badly. (A third, 0.4 and half instead of a fifth, 81 fits of 1,000 to 5,000 rows: 0.97, 0.99
 # and 1.02 of the errors, a third over 112 fits of all sizes 1.00; expected errors of classes were 0.99, 0.99

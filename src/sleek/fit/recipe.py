@@ -26,9 +26,18 @@ from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Penalty, Solution
 from sleek.fit import policy
 from sleek.fit.growth import Learnt, grow, learn
-from sleek.fit.judge import HELD_OUT, LEAVE_ONE_OUT, REFITTED, Split, folds_of, mean_and_error, pool
+from sleek.fit.judge import (
+    HELD_OUT,
+    LEAVE_ONE_OUT,
+    REFITTED,
+    Split,
+    folds_for,
+    judging_of,
+    mean_and_error,
+    pool,
+)
 from sleek.fit.ladder import Climb, climb, place
-from sleek.fit.plan import Plan, Request
+from sleek.fit.plan import ANY_ROWS, Judging, Plan, Request
 from sleek.fit.rounding import round_units
 from sleek.fit.standing import Standing
 from sleek.fit.start import (
@@ -42,8 +51,9 @@ from sleek.fit.start import (
 )
 from sleek.fit.trials import Candidate, Draft, Report, Trials, train_to_the_end
 from sleek.kernels.column_statistics import ColumnMoments
-from sleek.outputs.base import Outputs
-from sleek.rows.repeats import PastedSource, pasted_times
+from sleek.outputs.base import Outputs, Targets
+from sleek.outputs.loss import SQUARED
+from sleek.rows.repeats import PastedSource, different_rows, pasted_times, warn_of_groups
 from sleek.rows.rows import Rows, Run, Survey
 from sleek.rows.sample import Sample
 from sleek.rows.scaling import ScaledSource
@@ -75,6 +85,7 @@ class Fitted:
     judged_phi: FloatArray  # the units' values at these rows
     columns: ColumnMoments  # of the features as they are
     some_rows: FloatArray  # a few of them
+    sampled_x: FloatArray  # more of them, all different
     standing: Standing  # for a fit that goes on from here
     pasted: int  # how many rows of the table make one observation
 
@@ -94,7 +105,7 @@ class FittedRows:
 
 def fit_rows(
     rows: Rows,
-    kind: type[Outputs],
+    kind: Targets,
     learn_outputs: Callable[[Rows, Survey], Outputs],
     request: Request,
     rng: np.random.Generator,
@@ -104,13 +115,15 @@ def fit_rows(
 ) -> FittedRows:
     """Survey targets and weights, sort and merge few rows, and fit; or go on from where a fit got to.
 
-    `learn_outputs` makes the outputs, which are of the `kind`, from the survey.
+    `learn_outputs` makes the outputs from the survey, which the `kind` of targets has made.
     """
     names, inputs, as_new = rows.feature_names, rows.inputs, rows.as_new
     survey = rows.survey(kind, run)
     n_rows = survey.weights.n_rows
+    judging = judging_of(request, rows, survey, kind, run)
     if n_rows <= policy.CANONICAL_ROWS:
-        rows = rows.in_memory(kind.reads, n_rows, run).canonical(merge=survey.counts)
+        rows = rows.in_memory(kind.reads, n_rows, run)
+        rows = rows if judging.ordered else rows.canonical(merge=survey.counts)
         survey = rows.survey(kind, run, survey)
     if not survey.weights.n_rows > 1:
         raise ValueError(
@@ -119,9 +132,11 @@ def fit_rows(
     outputs = learn_outputs(rows, survey)
     weighting = survey.weighting(outputs)
     request = request.scaled(weighting.scale)
-    plan = Plan.of(survey.weights.n_rows, rows.n_features, request, outputs.n_outputs)
+    plan = Plan.of(survey.weights.n_rows, rows.n_features, request, outputs.n_outputs, judging)
     source = rows.source(outputs, weighting, run)
-    fitted = fit(source, request, plan, rng, run.workers, names, report, standing)
+    fitted = fit(source, request, plan, rng, run.workers, names, report, standing, judging)
+    if judging.open and fitted.pasted == 1:
+        warn_of_groups(as_new(fitted.sampled_x), names)
     return FittedRows(fitted, rows, n_rows, weighting.scale * fitted.pasted, names, inputs, as_new)
 
 
@@ -134,27 +149,31 @@ def fit(
     names: Sequence[str] | None,
     report: Report,
     standing: Standing | None = None,
+    judging: Judging = ANY_ROWS,
 ) -> Fitted:
     """Fit the model that is requested to all rows of `data`, as planned, or go on from where a fit got to."""
     keep_freed_memory()
     seed = int(rng.integers(2**63))
-    raw = Look.at(data, plan, seed, workers)
+    drawing = judging
+    raw = Look.at(data, plan, seed, workers, drawing)
     pasted = pasted_times(raw.repeats, raw.sample.rows, data.outputs.counts is None)
     if pasted > 1:
         warn_of_pasted_rows(pasted)
         data, request = PastedSource(data, pasted), request.scaled(pasted)
-        raw = Look.at(data, plan, seed, workers, pasted)
+        drawing = replace(judging, together=max(pasted, judging.together))
+        raw = Look.at(data, plan, seed, workers, drawing)
     check_magnitude(raw.columns.spread(), names)
     columns = without_outliers(data, raw)
     warn_of_lost_features(raw.columns, names)
     scaling = scaling_of(columns, request.standardize) if standing is None else standing.scaling
     look, as_given = raw.scaled(scaling), raw.columns
     some_rows = raw.sample.smallest(policy.INFLUENCE_ROWS).rows.X
+    sampled_x = different_rows(raw.sample.smallest(policy.EFFORTS["normal"].heats[-1]).rows)
     del raw  # a sample can take as much memory as the limit allows: one of them is enough
     report(str(plan))
     if standing is None:
         starts = families(look.sample, plan, scaling, request, columns, rng)
-        choice = _choose(look, plan, request, starts, report)
+        choice = _choose(look, plan, request, starts, report, judging)
     else:
         standing.check(request)
         choice = _Choice(standing.outputs(data.outputs), standing.start, standing.penalty_for(request))
@@ -167,11 +186,16 @@ def fit(
         if size == data.n_rows and not plan.stages:
             return ScaledSource(data, scaling).with_outputs(outputs)  # however many there are: no copy
         held, share = plan.n_held if size < data.n_rows else 0, policy.LEAST_CLASS_SHARE
-        drawn = Sample.draw(data, size, seed, workers, held, share, pasted)
+        drawn = Sample.draw(data, size, seed, workers, held, share, drawing.together, drawing.last)
         return drawn.scaled(scaling).with_outputs(outputs)  # scale a few rows, not all
 
     if standing is not None:
         learnt = standing.go_on(request, plan, draw, report)
+        if not plan.races and not judging.open:
+            sample = look.sample.smallest(plan.n_tried)
+            folds = folds_for(sample, judging)
+            left_out = [fold.residuals(standing.on(fold.rest, request, plan, report)) for fold in folds]
+            choice = replace(choice, judged=pool(sample, left_out, folds))
     else:
         assert choice.draft is not None
         if plan.races:
@@ -180,7 +204,7 @@ def fit(
             weight = float(look.sample.rows.s.sum())
             learnt = Learnt(choice.draft.training, choice.penalty, weight, plan.n_rows)
         else:
-            rows = look.sample.smallest(plan.stages[0]) if plan.stages else draw(plan.n_rows)
+            rows = draw(plan.stages[0] if plan.stages else plan.n_rows)
             begin = choice.draft.training.reached
             learnt = learn(rows, choice.start, choice.penalty, request, report, begin)
     expansion = learnt.training.expansion.unscale(scaling)
@@ -192,13 +216,13 @@ def fit(
         data.with_outputs(outputs), expansion, learnt.training.solution, learnt.penalty, plan.everything
     )
     _warn_if_worse_than_a_constant(
-        data if plan.canonical else look.sample,
+        data.with_outputs(outputs) if plan.canonical else look.sample,
         plan.canonical,
         expansion if plan.canonical else learnt.training.expansion,
         solution,
         moments.mean_t,
     )
-    judged, residuals, how = _judge(look, plan, choice, learnt, solution, moments)
+    judged, residuals, how = _judge(look, plan, choice, learnt, solution, moments, judging)
     theta, b = outputs.decode(*solution)
     return Fitted(
         outputs=outputs,
@@ -217,12 +241,13 @@ def fit(
         judged_phi=learnt.training.expansion.features(judged.rows.X),
         columns=as_given,
         some_rows=some_rows,
+        sampled_x=sampled_x,
         standing=Standing(
             scaling,
             choice.start,
             learnt.penalty,
             learnt.training.reached,
-            outputs.loss.name,
+            outputs.loss,
             learnt.n_rows,
         ),
         pasted=pasted,
@@ -261,13 +286,15 @@ class _Choice:
     start: Expansion
     penalty: Penalty
     draft: Draft | None = None
-    judged: LeaveOneOut | None = None  # residuals of folds
+    judged: tuple[Sample, LeaveOneOut] | None = None  # residuals of folds
     n_rows: int = 0  # that the draft has seen
     path: dict[str, list[object]] = field(default_factory=dict)
     trials: dict[str, list[object]] = field(default_factory=dict)
 
 
-def _choose(look: Look, plan: Plan, request: Request, starts: list[Family], report: Report) -> _Choice:
+def _choose(
+    look: Look, plan: Plan, request: Request, starts: list[Family], report: Report, judging: Judging
+) -> _Choice:
     """What the user has fixed, completed by the ladder where anything is open."""
     outputs = look.sample.outputs
     if plan.races:
@@ -275,11 +302,13 @@ def _choose(look: Look, plan: Plan, request: Request, starts: list[Family], repo
         trials = Trials(splits, [[at] for at in range(len(splits))], True, request, report)
     else:
         sample = look.sample.smallest(plan.n_tried)
-        folds = folds_of(sample)
+        folds = folds_for(sample, judging)
         last = _folds_that_judge(policy.JUDGING_ROWS, len(folds), sample.n_rows)
         levels = [range(min(policy.FIRST_FOLDS, last)), range(last)]
+        if judging.splits is not None:
+            levels = [range(len(folds))]  # they need not be alike
         trials = Trials([*folds, Split(sample, None)], levels, False, request, report)
-    if request.fixes_everything and request.loss != "logistic":
+    if request.fixes_everything and request.loss in (None, SQUARED.name):
         change = partial(place, starts[0], None)
         path: dict[str, list[object]] = {}
         chosen = Candidate(change, 0, outputs, shape=starts[0].shape, to_the_end=not plan.races)
@@ -289,9 +318,11 @@ def _choose(look: Look, plan: Plan, request: Request, starts: list[Family], repo
             chosen = train_to_the_end(chosen)
     draft = trials.draft(chosen, trials.main)
     judged = None
-    if not plan.races and request.fits_units:
+    if not plan.races and judging.splits is not None:
+        judged = pool(sample, trials.residuals(chosen), folds)
+    elif not plan.races and (request.fits_units or not judging.open):
         # The folds that chose flatter what they chose: the error to expect comes from others.
-        fresh = folds_of(sample, seed=1)
+        fresh = folds_for(sample, judging, seed=1)
         others = Trials(fresh, [range(len(fresh))], False, request, lambda line: None)
         judged = pool(sample, others.residuals(chosen), fresh)
     fixed = request.fixes_everything
@@ -317,18 +348,25 @@ def _folds_that_judge(wanted: int, n_folds: int, n_rows: int) -> int:
 
 
 def _judge(
-    look: Look, plan: Plan, choice: _Choice, learnt: Learnt, solution: Solution, moments: Moments
+    look: Look,
+    plan: Plan,
+    choice: _Choice,
+    learnt: Learnt,
+    solution: Solution,
+    moments: Moments,
+    judging: Judging,
 ) -> tuple[Sample, LeaveOneOut, str]:
     """Rows of the sample, their residuals as if they had taken no part in the fit, and how that was found."""
     training, penalty = learnt.training, learnt.penalty
     if plan.races and learnt.unaware is not None:
         trained = Trained(training.expansion, solution, penalty, None)
-        found = None if plan.everything else solved_rows_loo(look.held, trained, moments)
+        alone = judging.open and not plan.everything  # the others of a group have a say in theta, too
+        found = solved_rows_loo(look.held, trained, moments) if alone else None
         if found is None:  # the model before the last rows came in
             found = Split(look.held, look.held).residuals(learnt.unaware)
         return look.held, found, HELD_OUT
     if choice.judged is not None:
-        return look.sample.smallest(plan.n_tried), choice.judged, REFITTED
+        return *choice.judged, REFITTED
     judged = look.sample.smallest(policy.SELECTION_ROWS)
     trained = Trained(training.expansion, training.solution, penalty, training.coordinates)
     return judged, whole_model_loo(judged.with_weight(learnt.weight), trained), LEAVE_ONE_OUT

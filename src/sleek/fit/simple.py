@@ -155,7 +155,7 @@ class _Paths:
         else:
             path = RidgePath.of_moments(self.moments.units(at))
         outputs = path.outputs(self.out[:, at], strengths)
-        return [LeaveOneOut(out.T, out.T - Y, out.s, out.copies) for Y in outputs]
+        return [LeaveOneOut(out.T, out.T - Y, out.s, out.copies, out.groups) for Y in outputs]
 
 
 def _single_gains(Phi: FloatArray, T: FloatArray, s: FloatArray) -> FloatArray:

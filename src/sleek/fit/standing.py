@@ -19,9 +19,10 @@ from sleek.fit.growth import Learnt, last_iterations, learn
 from sleek.fit.plan import Plan, Request
 from sleek.fit.trials import Report
 from sleek.outputs.base import Outputs
+from sleek.outputs.loss import Loss
 from sleek.rows.scaling import Scaling
 from sleek.rows.source import Source
-from sleek.trainers.base import Limit, Reached
+from sleek.trainers.base import Limit, Reached, Training
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class Standing:
     start: Expansion
     penalty: Penalty
     reached: Reached  # in training units
-    loss: str  # its name
+    loss: Loss
     n_rows: int  # on which units were learnt last
 
     def check(self, request: Request) -> None:
@@ -43,7 +44,7 @@ class Standing:
         names = {part.basis.name for part in start.parts}
         if len(request.bases) == 1 and request.bases[0].name not in names:
             wanted = f"basis={request.bases[0].name!r}, and there are {start!r}"
-        if request.loss not in (None, self.loss):
+        if request.loss not in (None, self.loss.name):
             wanted = f"loss={request.loss!r}, and outputs have the other loss"
         if wanted is not None:
             raise ValueError(
@@ -57,6 +58,10 @@ class Standing:
     def penalty_for(self, request: Request) -> Penalty:
         """The penalties, that of the user if there is one."""
         return self.penalty if request.C is None else replace(self.penalty, C=request.C)
+
+    def on(self, rows: Source, request: Request, plan: Plan, report: Report) -> Training:
+        """Units trained on, from where they are, on these rows alone."""
+        return self.go_on(request, plan, lambda _: rows, report).training
 
     def go_on(self, request: Request, plan: Plan, draw: Callable[[int], Source], report: Report) -> Learnt:
         """Train the units on, in a race first without the rows held out."""

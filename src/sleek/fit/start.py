@@ -18,7 +18,7 @@ from sleek.bases.expansion import Expansion, Part
 from sleek.fit import policy
 from sleek.fit.constrained import constrain, leaves_within, may_close
 from sleek.fit.k_medoids import distinct_rows, k_medoids
-from sleek.fit.plan import Plan, Request, auto_units
+from sleek.fit.plan import ANY_ROWS, Judging, Plan, Request, auto_units
 from sleek.kernels.column_statistics import ColumnMoments
 from sleek.outputs.base import Outputs
 from sleek.rows.dealing import Hands
@@ -44,11 +44,12 @@ class Look:
     repeats: Repeats
 
     @classmethod
-    def at(cls, data: Source, plan: Plan, seed: int, workers: Workers, together: int = 1) -> Look:
-        """Look at all rows once; groups have so many rows."""
+    def at(cls, data: Source, plan: Plan, seed: int, workers: Workers, judging: Judging = ANY_ROWS) -> Look:
+        """Look at all rows once."""
         size = plan.n_rows if plan.canonical else plan.n_sampled
         held = 0 if plan.canonical else plan.n_held
-        draw = Draw(data, size, held, seed, policy.LEAST_CLASS_SHARE, together)
+        share = policy.LEAST_CLASS_SHARE
+        draw = Draw(data, size, held, seed, share, judging.together, judging.last)
 
         def task(block: Block) -> _Seen:
             return _Seen(ColumnMoments.of(block.X, block.s), draw.of(block), Repeats.of(block))
@@ -56,7 +57,7 @@ class Look:
         seen = data.map_reduce(task)
         sample, held_out = draw.samples(seen.drawn, workers)
         if plan.canonical:
-            sample, held_out = _split(sample, plan)
+            sample, held_out = _split(sample, plan, judging)
         return cls(seen.columns, sample, held_out, seen.repeats)
 
     def scaled(self, scaling: Scaling) -> Look:
@@ -83,11 +84,13 @@ class _Seen(Sums):
     repeats: Repeats
 
 
-def _split(rows: Sample, plan: Plan) -> tuple[Sample, Sample]:
+def _split(rows: Sample, plan: Plan, judging: Judging) -> tuple[Sample, Sample]:
     """All rows as a sample and what is held out of it: of a row of many copies, some of them."""
     block = rows.rows
     held = np.zeros(len(block))
-    if plan.races:
+    if judging.last:
+        held = np.where(rows.numbers >= plan.n_rows - plan.n_held, block.copies, 0.0)
+    elif plan.races:
         keys = keys_of(rows.numbers if block.groups is None else block.groups, rows.seed)
         hands = Hands(block.copies, keys, rows.outputs.strata(block.T), block.groups)
         held = hands.hold_out(plan.n_held / plan.n_rows)

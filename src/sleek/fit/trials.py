@@ -295,7 +295,7 @@ class Trials:
         """Candidates as columns, fewest numbers first: what more numbers bring."""
         drafts = [self._shown(c) for c in candidates]
         verdicts = [self.judge(c) for c in candidates]
-        errors = [mean_and_error(v.errors, v.weights, v.copies) for v in verdicts]
+        errors = [mean_and_error(v.errors, v.weights, v.copies, v.groups) for v in verdicts]
         return {
             "n_numbers": [count_numbers(draft.training) for draft in drafts],
             "n_units": [draft.start.n_learnt for draft in drafts],

@@ -39,7 +39,7 @@ def heading_of(effects: Effects, output: int) -> str:
     model = effects.model
     name, target = model.outputs.names[output], model.metadata.get("target")
     if isinstance(target, str) and len(effects.mean) == 1 and model.outputs.reads == "numbers":
-        name = target
+        name = model.outputs.scaled(target)
     return f"{plain(name)}: {number_in_words(effects.mean[output])} on average, and"
 
 

@@ -101,7 +101,8 @@ class Facts:
         How far the outputs move when one column is shuffled: see `influence`. A column is a feature, or a
         column of the table that the model reads.
     variance : array of shape (n_outputs,)
-        That of the encoded targets, in the target's own units: what a model that knows nothing has as error.
+        That of the targets, in the target's own units: what a model that knows nothing has as error. Another
+        loss than the squared one has the mean deviance of the best constant instead.
     expected : ExpectedError
     typical : array of shape (n_features,) or None
         Medians of the features, which stand for missing values to predict. A model that reads a table has

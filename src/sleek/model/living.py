@@ -108,8 +108,8 @@ def require_memory(model: KernelModel, needs_rows: bool = True) -> Memory:
         return model.memory
     if not has_sums(model.outputs.loss):
         raise ValueError(
-            "The outputs of this model are log-odds, which sums over rows do not determine: fit with "
-            "loss='squared' (sleek fit --updatable) to update, merge or forget later."
+            f"The model predicts {model.outputs.describe()}, which sums over rows do not determine: fit with "
+            "loss='squared_error' (sleek fit --updatable) to update, merge or forget later."
         )
     settings = (model.trained_by or {}).get("settings", {})
     if not needs_rows and settings.get("class_weight") is None:  # units and coding are all that is needed

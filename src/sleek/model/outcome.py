@@ -64,7 +64,7 @@ class Outcome:
         fitted, (theta, b) = fit.fitted, fit.fitted.solution
         outputs, judged, reads = fitted.outputs, fitted.judged, fitted.outputs.reads
         by_output = outputs.errors_by_output(judged.T, judged.outputs)
-        found = [mean_and_error(errors, judged.s, judged.copies) for errors in by_output.T]
+        found = [mean_and_error(e, judged.s, judged.copies, judged.groups) for e in by_output.T]
         errors, deviations = (np.array(part) for part in zip(*found, strict=True))
         one = len(errors) == 1
         left_out, places = fit.rows.originals(fitted.judged_rows, reads)
@@ -87,7 +87,7 @@ class Outcome:
             float(errors[0]) if one else errors,
             float(deviations[0]) if one else deviations,
             left_out,
-            outputs.scores(outputs.decode_residuals(judged.residuals[places])),
+            outputs.scores(outputs.left_out(judged.T, judged.outputs)[places]),
         )
 
 
@@ -98,17 +98,19 @@ def _facts(fit: FittedRows) -> Facts:
     moments, none = fitted.moments, np.zeros(outputs.n_outputs)
     deviation, _ = outputs.decode(np.sqrt(moments.tt / moments.weight)[None], none)
     places = [slice(i, i + 1) for i in range(len(columns.mean))] if inputs is None else inputs.places
-    errors = outputs.row_errors(judged.T, judged.outputs)
+    errors, null = outputs.row_errors(judged.T, judged.outputs), outputs.null_errors(judged.T, judged.s)
     return Facts(
         n_rows=fit.n_rows,
         low=columns.low,
         high=columns.high,
         deviation=columns.spread(),
         influence=influence(fitted.expansion, fitted.solution.theta, fitted.some_rows, places),
-        variance=deviation[0] ** 2,
+        variance=deviation[0] ** 2 if null is None else null,
         typical=np.median(fitted.some_rows, axis=0) if inputs is None else None,
         distributions=_distributions(fit.as_new(fitted.some_rows), places, inputs),
-        expected=ExpectedError(*mean_and_error(errors, judged.s, judged.copies), fitted.judged_by),
+        expected=ExpectedError(
+            *mean_and_error(errors, judged.s, judged.copies, judged.groups), fitted.judged_by
+        ),
         compared=_compared(fitted.path),
     )
 
@@ -178,12 +180,14 @@ def _of_numbers(fit: FittedRows, _: Any) -> NumberCalibration:
     fitted = fit.fitted
     judged, moments, theta = fitted.judged, fitted.moments, fitted.solution.theta
     weights = as_observations(judged.s, judged.copies)
-    residuals = fitted.outputs.decode_residuals(judged.residuals)
+    outputs = fitted.outputs
+    residuals = outputs.left_out(judged.T, judged.outputs)
     Phi, X = fitted.judged_phi, fitted.judged_x
     X_new = fit.as_new(X)
     if X_new is not X:
         Phi_new = fitted.expansion.features(X_new)
-        moved = residuals + (Phi - Phi_new) @ theta
+        raw = Phi @ theta + fitted.solution.b
+        moved = residuals + outputs.predictions(raw) - outputs.predictions(raw + (Phi_new - Phi) @ theta)
         if any(gains(a, b, weights) for a, b in zip(np.abs(moved.T), np.abs(residuals.T), strict=True)):
             residuals, Phi, X = moved, Phi_new, X_new
     one = float(judged.s.sum() / judged.copies.sum())

@@ -151,7 +151,9 @@ def _memory(document: Mapping[str, Any], m: int, k: int, C: float, outputs: Outp
     if block is None:
         return None
     if not has_sums(outputs.loss):
-        raise ModelFileError("`moments` cannot be those of log-odds, which sums over rows do not determine.")
+        raise ModelFileError(
+            f"`moments` cannot be those of {outputs.describe()}, which sums over rows do not determine."
+        )
     n_classes = len(outputs.labels) or None
     return Memory.from_json(object_of(block, "moments"), m, k, C, n_classes)
 

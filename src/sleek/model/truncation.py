@@ -84,6 +84,8 @@ class Truncation:
             return f"{said} {at_most}: expect at most {100 * new:.1f} % errors instead of {100 * old:.1f} %."
         if self.model.outputs.n_outputs > 1:
             return f"{said} Expect {new:.3g} of the targets' variance as error instead of {old:.3g}."
+        if not self.model.outputs.loss.quadratic:
+            return f"{said} Expect a mean {self.model.outputs.loss.name} of {new:.3g} instead of {old:.3g}."
         return f"{said} Expect an RMSE of {np.sqrt(new):.3g} instead of {np.sqrt(old):.3g}."
 
 
@@ -102,7 +104,7 @@ def truncate(effects: Effects, order: int) -> Truncation:
     if not found:
         raise ValueError(
             "Units of several columns that are no products, as tanh units, cannot be cut into curves and "
-            "pairs: fit with another basis, or keep the sums over rows (loss='squared')."
+            "pairs: fit with another basis, or keep the sums over rows (loss='squared_error')."
         )
     rows = draw_rows(columns, np.random.default_rng(3), DRAWN)
     outputs = model.outputs_unchecked(rows)
@@ -131,6 +133,9 @@ def _truncation(
     elif model.outputs.n_outputs > 1 and model.facts is not None:
         difference = np.mean((best.outputs_unchecked(rows) - model.outputs_unchecked(rows)) ** 2, axis=0)
         worse = float(np.mean(difference / np.maximum(model.facts.variance, 1e-300)))
+    elif not model.outputs.loss.quadratic:
+        y, s = np.asarray(model.predict_unchecked(rows))[:, None], np.ones(len(rows))
+        worse = float(model.outputs.judge(y, best.predict_unchecked(rows), s).deviance)
     if model.facts is not None:
         old = model.facts.expected
         expected = ExpectedError(old.value + worse, old.standard_error, f"{old.method}, truncated")

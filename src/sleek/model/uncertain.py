@@ -75,12 +75,17 @@ class Uncertainty:
 
     def intervals(self, spread: Spread, confidence_level: Any, groups: Any = None) -> FloatArray:
         """Lower and upper ends, in the shape of `predict_interval`."""
-        ends = self.number_calibration.intervals(spread, confidence_level, groups)
+        ends = self._ends(spread, confidence_level, groups)
         return ends[:, 0] if self.model.outputs.flat else ends
+
+    def _ends(self, spread: Spread, confidence_level: Any, groups: Any = None) -> FloatArray:
+        """Lower and upper ends, none of them below what can be."""
+        ends = self.number_calibration.intervals(spread, confidence_level, groups)
+        return np.maximum(ends, self.model.outputs.least)
 
     def quantiles(self, spread: Spread, quantiles: Any) -> FloatArray:
         """Quantiles, in the shape of `predict_quantiles`."""
-        levels = self.number_calibration.quantiles(spread, quantiles)
+        levels = np.maximum(self.number_calibration.quantiles(spread, quantiles), self.model.outputs.least)
         return levels[:, 0] if self.model.outputs.flat else levels
 
     def deviations(self, spread: Spread) -> FloatArray:
@@ -98,7 +103,7 @@ class Uncertainty:
 
         def evidence(rows: AnyArray) -> FloatArray:
             Phi = model.features(rows)
-            return calibration.evidence(Phi @ model.theta + model.b, Phi, rows)
+            return calibration.evidence(model.outputs.predictions(Phi @ model.theta + model.b), Phi, rows)
 
         return self._in_blocks(X, evidence, n_jobs)
 
@@ -128,8 +133,12 @@ class Uncertainty:
 
         def columns(X: AnyArray, n_jobs: int = 1) -> dict[str, AnyArray]:
             spread = None if interval is None else self.spread(X, n_jobs)
-            Y = model.outputs_unchecked(X, n_jobs) if spread is None else spread.predictions
-            found = {"": model.answers(Y)}
+            if spread is None:
+                Y = model.outputs_unchecked(X, n_jobs)
+                found = {"": model.answers(Y)}
+            else:
+                Y = spread.predictions
+                found = {"": model.outputs.scores(Y)}
             if scores:
                 words = [""] if model.outputs.flat else [f"_{word}" for word in model.outputs.words]
                 found |= {f"_score{word}": Y[:, k] for k, word in enumerate(words)}
@@ -137,7 +146,7 @@ class Uncertainty:
                 P = self.class_calibration.probabilities(Y)
                 found |= {f"_probability_{label}": P[:, k] for k, label in enumerate(model.outputs.labels)}
             if spread is not None:
-                ends = self.number_calibration.intervals(spread, interval)
+                ends = self._ends(spread, interval)
                 words = [""] if model.outputs.flat else [f"_{k}" for k in range(len(model.b))]
                 for k, word in enumerate(words):
                     found |= {f"{word}_low": ends[:, k, 0], f"{word}_high": ends[:, k, 1]}

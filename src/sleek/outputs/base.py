@@ -5,13 +5,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from inspect import isabstract
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.outputs.labels import Labels, of_one_kind
 from sleek.outputs.loss import SQUARED, Loss
+
+
+class Targets(Protocol):
+    """Who reads targets off rows: a kind of outputs, or a loss that has to know more of them."""
+
+    @property
+    def reads(self) -> str:
+        """What targets are read as: "labels" or "numbers"."""
+
+    def survey(self, y: Any, s: FloatArray, /) -> Any:
+        """Statistics of some rows' targets with weights s, which add up over blocks of rows."""
 
 
 class Outputs(ABC):
@@ -50,8 +61,11 @@ class Outputs(ABC):
     def learn(cls, survey: Any, flat: bool) -> Self:
         """The coding for all rows; `flat` says whether users gave, and expect, one column as a 1D array."""
 
-    def refinement(self) -> Outputs | None:
-        """The same columns with another loss, for the end of training; None: there is none."""
+    def refinement(self, residuals: FloatArray | None = None, s: FloatArray | None = None) -> Outputs | None:
+        """The same columns with another loss, for the end of training; None: there is none.
+
+        `residuals` (n, k) and weights s (n,) are those of least squares, of rows that took no part.
+        """
         return None
 
     # -- the columns T
@@ -97,8 +111,22 @@ class Outputs(ABC):
         """Weights and constants for columns T as those for outputs in the user's units."""
 
     @abstractmethod
-    def decode_residuals(self, residuals: FloatArray) -> FloatArray:
-        """Residuals (n, k) of the columns T in the user's units."""
+    def left_out(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """Targets minus predictions (n, k) in the user's units, for outputs Y of a fit."""
+
+    def predictions(self, Y: FloatArray) -> FloatArray:
+        """What targets are compared with where the model's outputs are Y (n, k): the inverse of a link."""
+        return Y
+
+    @property
+    def link(self) -> str:
+        """What `predictions` are: "identity", the outputs themselves, or "log", their exponentials."""
+        return "identity"
+
+    @property
+    def least(self) -> float:
+        """The least number that can be predicted."""
+        return -np.inf
 
     @property
     def labels(self) -> tuple[Any, ...]:
@@ -147,18 +175,22 @@ class Outputs(ABC):
         """Targets as rows hand them out, as the array that users would give."""
         return np.asarray(y)
 
-    def with_loss(self, name: str) -> Outputs:
-        """The same columns with the loss of this name, which must be one that they can have."""
+    def with_loss(self, loss: Loss) -> Outputs:
+        """The same columns with such a loss, which must be one that they can have."""
         for outputs in (self, self.refinement()):
-            if outputs is not None and outputs.loss.name == name:
+            if outputs is not None and outputs.loss.name == loss.name:
                 return outputs
-        raise ValueError(f"{self} cannot be fitted with loss={name!r}.")
+        raise ValueError(f"{self} cannot be fitted with loss={loss.name!r}.")
 
     # -- judged
 
     @abstractmethod
     def row_errors(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """The error of each row, (n,), for outputs Y (n, k), in the unit of the expected error."""
+
+    def null_errors(self, T: FloatArray, s: FloatArray) -> FloatArray | None:
+        """The mean error by output (k,) of the best constant for these rows; None: that is the variance."""
+        return None
 
     def errors_by_output(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """The errors of each output, in its own units; or one for all."""
@@ -219,10 +251,14 @@ class Outputs(ABC):
     def words(self) -> tuple[str, ...]:
         """A word for every output: the class it speaks for, or a name of the number."""
 
+    def scaled(self, name: str) -> str:
+        """What outputs of this name are: itself, or its logarithm under that link."""
+        return f"log {name}" if self.link == "log" else name
+
     @property
     def names(self) -> tuple[str, ...]:
         """A heading for every output."""
-        return self.words
+        return tuple(map(self.scaled, self.words))
 
     @abstractmethod
     def describe(self) -> str:

@@ -19,10 +19,11 @@ from sleek.outputs.class_survey import ClassSurvey, sums_of
 from sleek.outputs.labels import Labels, positions, read_labels
 from sleek.outputs.loss import LOGISTIC, LOSSES, SQUARED, Loss
 
+OLD_NAME = "logistic"  # of the log loss in the first files
 FIELDS = {
     "type": fields.anything(),
     "labels": fields.anything(),
-    "loss": fields.optional(fields.text((LOGISTIC.name,))),  # squared without it
+    "loss": fields.optional(fields.text((LOGISTIC.name, OLD_NAME))),  # squared without it
 }
 
 
@@ -90,7 +91,7 @@ class ClassOutputs(Outputs):
         )
         return cls(survey.labels, factors, mean, survey.counts.astype(np.int64))
 
-    def refinement(self) -> ClassOutputs:
+    def refinement(self, residuals: FloatArray | None = None, s: FloatArray | None = None) -> ClassOutputs:
         """Outputs that are log-odds."""
         return replace(self, loss=LOGISTIC)
 
@@ -187,8 +188,8 @@ class ClassOutputs(Outputs):
     def decode(self, theta: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
         return theta, b
 
-    def decode_residuals(self, residuals: FloatArray) -> FloatArray:
-        return residuals
+    def left_out(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        return T - Y
 
     @property
     def error_measure(self) -> str:
@@ -266,7 +267,8 @@ class ClassOutputs(Outputs):
     @classmethod
     def from_json(cls, block: Mapping[str, Any], n_outputs: int) -> Self:
         found = fields.read(block, FIELDS, "classes")
-        classes, loss = labels_from_json(found), LOSSES[found["loss"] or SQUARED.name]
+        name = LOGISTIC.name if found["loss"] == OLD_NAME else found["loss"]
+        classes, loss = labels_from_json(found), LOSSES[name or SQUARED.name]
         if len(classes) < 2 or n_outputs != (1 if len(classes) == 2 else len(classes)):
             raise ValueError(f"{n_outputs} outputs do not fit {len(classes)} class labels.")
         return cls(classes, loss=loss)

@@ -33,6 +33,9 @@ class Loss(ABC):
     name: ClassVar[str]  # in settings and model files
     quadratic: ClassVar[bool] = False  # whether `working` is always (T, 1): one round then solves it
     log_odds: ClassVar[bool] = False  # whether outputs are logarithms of odds
+    chooses: ClassVar[bool] = (
+        False  # whether strength and size that least squares have chosen are chosen again
+    )
 
     @abstractmethod
     def values(self, T: FloatArray, Y: FloatArray) -> FloatArray:
@@ -79,7 +82,7 @@ class SquaredLoss(Loss):
     array([2.])
     """
 
-    name: ClassVar[str] = "squared"
+    name: ClassVar[str] = "squared_error"
     quadratic: ClassVar[bool] = True
 
     def values(self, T: FloatArray, Y: FloatArray) -> FloatArray:
@@ -111,7 +114,7 @@ class LogisticLoss(Loss):
     (array([0.693, 0.693]), array([-0.5,  0.5]))
     """
 
-    name: ClassVar[str] = "logistic"
+    name: ClassVar[str] = "log_loss"
     log_odds: ClassVar[bool] = True
 
     def values(self, T: FloatArray, Y: FloatArray) -> FloatArray:

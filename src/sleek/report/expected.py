@@ -26,7 +26,8 @@ def expected_error(outputs: Outputs, facts: Facts) -> dict[str, Any]:
     """The error to expect as plain values, its standard error, and how it was found.
 
     Classes: `error`, the share of mistakes. Numbers: `rmse` in the target's own units, and `r2`, the share of
-    the variance that is explained; several targets have no unit in common, and `rmse` is None.
+    the variance that is explained; several targets have no unit in common, and `rmse` is None. Other losses:
+    `deviance`, their mean, and `d2`, the share of that of the best constant that is explained.
     """
     expected = facts.expected
     return {"error": expected.value, "standard_error": expected.standard_error, "method": expected.method}
@@ -35,6 +36,14 @@ def expected_error(outputs: Outputs, facts: Facts) -> dict[str, Any]:
 @expected_error.register
 def _(outputs: NumberOutputs, facts: Facts) -> dict[str, Any]:
     expected, variance = facts.expected, float(np.mean(facts.variance))
+    if outputs.wanted is not None:
+        return {
+            "loss": outputs.wanted.name,
+            "deviance": expected.value,
+            "standard_error": expected.standard_error,
+            "d2": 1.0 - expected.value / variance if variance > 0 else None,
+            "method": expected.method,
+        }
     if outputs.n_outputs > 1:  # errors are relative to the variance of each target
         found = {"rmse": None, "standard_error": expected.standard_error, "r2": 1.0 - expected.value}
         return found | {"method": expected.method}
@@ -72,6 +81,8 @@ def _(outputs: ClassOutputs, targets: ClassSurvey) -> dict[str, Any]:
 
 @baseline.register
 def _(outputs: NumberOutputs, targets: ColumnMoments) -> dict[str, Any]:
+    if outputs.wanted is not None:
+        return {}
     return {"baseline_rmse": float(np.sqrt(np.mean(targets.squares / targets.weight)))}
 
 
@@ -87,9 +98,17 @@ def in_words(numbers: dict[str, Any]) -> str:
     'RMSE 2.81 ± 0.2, R² 0.871 (refitted folds)'
     >>> in_words({"rmse": None, "standard_error": 0.02, "r2": 0.871, "method": "refitted folds"})
     'R² 0.871 ± 0.020, the mean over the targets (refitted folds)'
+    >>> in_words({"loss": "poisson", "deviance": 0.83, "standard_error": 0.021, "d2": 0.25,
+    ...           "method": "rows held out"})
+    'mean poisson loss 0.83 ± 0.02, D² 0.250 (rows held out)'
     """
     details = [numbers["method"]]
-    if "rmse" in numbers and numbers["rmse"] is None:
+    if "deviance" in numbers:
+        d2 = "" if numbers["d2"] is None else f", D² {numbers['d2']:.3f}"
+        name = numbers["loss"].replace("_", " ")
+        name = name if name.endswith("error") else f"{name} loss"
+        said = f"mean {name} {short(numbers['deviance'])} ± {rough(numbers['standard_error'])}{d2}"
+    elif "rmse" in numbers and numbers["rmse"] is None:
         said = f"R² {numbers['r2']:.3f} ± {numbers['standard_error']:.3f}, the mean over the targets"
     elif "rmse" in numbers:
         r2 = "" if numbers["r2"] is None else f", R² {numbers['r2']:.3f}"

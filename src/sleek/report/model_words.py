@@ -131,7 +131,7 @@ def error_in_words(outputs: Outputs, value: float) -> str:
     match outputs.error_measure:
         case "share of mistakes":
             return f"{100 * error:.1f} %"
-        case "rmse":
+        case "rmse" | "deviance":
             return short(error)
     return f"{error:.3f}"
 
@@ -142,7 +142,7 @@ def deviation_in_words(outputs: Outputs, one: Compared) -> str:
     match outputs.error_measure:
         case "share of mistakes":
             return f"{100 * deviation:.1f}"
-        case "rmse":
+        case "rmse" | "deviance":
             return rough(deviation)
     return f"{deviation:.3f}"
 

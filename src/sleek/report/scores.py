@@ -91,6 +91,8 @@ def _summary(model: KernelModel, found: Judged, weighted: bool) -> dict[str, Any
         case NumberScores():
             r2 = found.judged.score if found.rows > 1 else None
             scores |= {"rmse": found.judged.rmse, "mae": found.judged.mae, "r2": r2}
+            if not model.outputs.loss.quadratic:
+                scores |= {"loss": model.outputs.loss.name, "deviance": found.judged.deviance}
         case _:
             scores["score"] = found.judged.score
             return scores

@@ -42,18 +42,26 @@ class ArrayRows(Rows):
     where: Callable[[int], str] | None = None  # None: by its number
     numbers: IntArray | None = None  # of the rows in what the user gave; None: all of them, in order
     inverse: IntArray | None = None  # for each of those, where it has gone when rows were sorted
+    groups: IntArray | None = None  # rows of the same number belong together; None: each is by itself
 
     @classmethod
     def that_count(
-        cls, X: AnyArray | EncodedTable, y: Any, s: FloatArray, names: tuple[str, ...] | None, flat: bool
+        cls,
+        X: AnyArray | EncodedTable,
+        y: Any,
+        s: FloatArray,
+        names: tuple[str, ...] | None,
+        flat: bool,
+        groups: IntArray | None = None,
     ) -> ArrayRows:
         """The rows of positive weight, without a copy if that is all of them."""
         counts = s > 0
         if counts.all():
-            return cls(X, y, s, names, flat)
+            return cls(X, y, s, names, flat, groups=groups)
         kept = np.flatnonzero(counts)
         some = X.take(kept) if isinstance(X, EncodedTable) else X[kept]
-        return cls(some, y[kept], s[kept], names, flat, numbers=kept)
+        groups = None if groups is None else groups[kept]
+        return cls(some, y[kept], s[kept], names, flat, numbers=kept, groups=groups)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -85,7 +93,8 @@ class ArrayRows(Rows):
         if y is not None and not isinstance(y, Labels):
             y = np.ascontiguousarray(y)
         s, words = self.s[rows] if len(self.s) else None, words_for(self.where, self.numbers, "of y")
-        return RawBlock(X, y, s, lambda row: words(start + row), start=start)
+        groups = None if self.groups is None else self.groups[rows]
+        return RawBlock(X, y, s, lambda row: words(start + row), start=start, groups=groups)
 
     def map_reduce(
         self,
@@ -116,7 +125,7 @@ class ArrayRows(Rows):
         self, outputs: Outputs, weighting: Weighting, run: Run, encoding: Encoding | None = None
     ) -> ArraySource:
         s, copies = weighting.ready(self.s, outputs.importance(self.y))
-        return ArraySource(self.X, self.y, s, copies, outputs, run.workers)
+        return ArraySource(self.X, self.y, s, copies, outputs, run.workers, groups=self.groups)
 
     def in_memory(self, reads: str, n_rows: int, run: Run) -> ArrayRows:
         return replace(self, X=self.X[:]) if isinstance(self.X, EncodedTable) else self
@@ -134,6 +143,8 @@ class ArrayRows(Rows):
     def canonical(self, merge: bool = True) -> ArrayRows:
         """The same rows sorted; equal ones merged into one of their total weight, if weights are counts.
 
+        Rows of different groups are never merged.
+
         A fit on them is bit-for-bit the same in whatever order rows arrive, and whether a row has weight 2
         or stands there twice. (Sums in another order differ in the last digit, and hundreds of training
         steps can make that visible.) O(n·log n·columns) time.
@@ -144,8 +155,9 @@ class ArrayRows(Rows):
         (array([1., 2.]), array([1, 0]), array([1., 2.]), array([1, 0, 1]))
         """
         X, y, s = self.X[:], self.y, self.s
-        targets = [y.codes] if isinstance(y, Labels) else list(y.T)
-        order, fresh = sorted_rows([*X.T, *targets] if merge else [*X.T, *targets, s])
+        columns = [*X.T, *([y.codes] if isinstance(y, Labels) else list(y.T))]
+        columns += [] if self.groups is None else [self.groups]
+        order, fresh = sorted_rows(columns if merge else [*columns, s])
         if not merge:
             fresh = np.ones(len(s), dtype=bool)
         group = np.cumsum(fresh) - 1
@@ -157,7 +169,9 @@ class ArrayRows(Rows):
         def where(row: int) -> str:
             return words(int(first[row]))
 
-        return replace(self, X=X[first], y=y[first], s=weights, where=where, inverse=inverse)
+        groups = None if self.groups is None else self.groups[first]
+        rows = replace(self, X=X[first], y=y[first], s=weights, groups=groups)
+        return replace(rows, where=where, inverse=inverse)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +185,7 @@ class ArraySource(RandomAccess):
     coding: Outputs
     workers: Workers = field(default_factory=Workers)
     block_rows: int | None = None
+    groups: IntArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -187,7 +202,7 @@ class ArraySource(RandomAccess):
         rows = slice(start, start + n_rows)
         X, y = np.ascontiguousarray(self.X[rows], dtype=np.float64), self.y[rows]
         T = self.coding.encode(y if isinstance(y, Labels) else np.ascontiguousarray(y))
-        return Block(start, X, T, self.s[rows], self.copies[rows])
+        return Block(start, X, T, self.s[rows], self.copies[rows], self._groups_of(rows))
 
     def rows_at(self, numbers: IntArray) -> Block:
         X = np.empty((len(numbers), self.X.shape[1]))
@@ -197,7 +212,10 @@ class ArraySource(RandomAccess):
 
         self.workers.map_list(fill, range(0, len(numbers), LARGE_BLOCK))
         T = self.coding.encode(self.y[numbers])
-        return Block(0, X, T, self.s[numbers], self.copies[numbers])
+        return Block(0, X, T, self.s[numbers], self.copies[numbers], self._groups_of(numbers))
+
+    def _groups_of(self, rows: Any) -> IntArray | None:
+        return None if self.groups is None else self.groups[rows]
 
 
 def array_source(

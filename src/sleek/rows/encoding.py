@@ -90,7 +90,7 @@ class Encoding:
             return np.column_stack(block.X.settled).astype(np.float64)
         if self.by_fold and block.X.folds is None:
             numbers = np.arange(block.start, block.start + len(block))
-            return replace(block.X, folds=folds_of(numbers))[:]
+            return replace(block.X, folds=folds_of(numbers if block.groups is None else block.groups))[:]
         return block.X[:]
 
 

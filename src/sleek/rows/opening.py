@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from sleek._runtime.checks import check_weights
-from sleek._runtime.types import AnyArray
+from sleek._runtime.types import AnyArray, IntArray
 from sleek.outputs.labels import Labels, check_one_label, of_one_kind
 from sleek.rows.arrays import ArrayRows
 from sleek.rows.checked import all_finite, check_finite, refuse_text
+from sleek.rows.grouping import group_numbers
 from sleek.rows.rows import Rows
 from sleek.rows.table_rows import ColumnRows, check_columns, learn_rows
 from sleek.tables.frames import column_names, columns_by_name, is_dask, is_frame, place_names
@@ -51,7 +52,13 @@ class Opened:
 
 
 def open_rows(
-    X: Any, y: Any, sample_weight: Any, reads: str, categorical: Any = None, called: str | None = None
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    reads: str,
+    categorical: Any = None,
+    called: str | None = None,
+    groups: Any = None,
 ) -> Opened:
     """Rows to learn from.
 
@@ -66,15 +73,17 @@ def open_rows(
     categorical : names, places or mask of columns whose numbers are codes, or None
     called : str or None
         What to call the estimator in messages.
+    groups : array-like of labels, or None
+        Rows of the same label belong together.
     """
-    given = rows_with_targets(X, y, sample_weight)
+    given = rows_with_targets(X, y, sample_weight, groups)
     if given is not None:
         return _open_given(given, reads, categorical)
     if column_names(X) == []:
         raise ValueError("There must be at least one column to learn from, but the table has none.")
     columns = _table_of(X, categorical)
     if columns is not None:
-        return _open_table(X, columns, y, sample_weight, reads, categorical, called)
+        return _open_table(X, columns, y, sample_weight, reads, categorical, called, groups)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError("Input X contains masked values: fill in numbers, or leave the rows out.")
     from sklearn.utils import check_X_y
@@ -86,7 +95,8 @@ def open_rows(
     check_finite(array, names, "row {}".format)
     targets, flat = _targets(y, reads)
     known = None if names is None else tuple(names)
-    rows = ArrayRows.that_count(array, targets, check_weights(sample_weight, len(array)), known, flat)
+    s, together = check_weights(sample_weight, len(array)), _check_groups(groups, len(array))
+    rows = ArrayRows.that_count(array, targets, s, known, flat, together)
     return Opened(rows, known, array.shape[1])
 
 
@@ -117,6 +127,7 @@ def _open_table(
     reads: str,
     categorical: Any,
     called: str | None,
+    groups: Any,
 ) -> Opened:
     """A table in memory; what its columns become is learnt from the rows of positive weight."""
     from sklearn.utils import check_X_y
@@ -127,35 +138,46 @@ def _open_table(
     y = _given_targets(y, reads)
     _, y = check_X_y(np.zeros((len(table), 1)), y, estimator=called, **options)
     targets, flat = _targets(y, reads)
-    s, kept = check_weights(sample_weight, len(table)), None
+    s, kept, together = check_weights(sample_weight, len(table)), None, _check_groups(groups, len(table))
     if not (s > 0).all():
         kept = np.flatnonzero(s > 0)
         table, targets, s = table.take(kept), targets[kept], s[kept]
-    rows, learnt = ColumnRows(table, targets, s, flat, numbers=kept).learn(categories)
+        together = None if together is None else together[kept]
+    rows, learnt = ColumnRows(table, targets, s, flat, numbers=kept, groups=together).learn(categories)
     notes = (*learnt.notes, *check_columns(learnt))
     names = column_names(X)
     return Opened(rows, None if names is None else tuple(names), len(columns), notes)
 
 
-def rows_with_targets(X: Any, y: Any = None, sample_weight: Any = None) -> Rows | None:
+def _check_groups(groups: Any, n_rows: int) -> IntArray | None:
+    """A number for each row's group, if there are groups."""
+    if groups is None:
+        return None
+    found = group_numbers(groups)
+    if len(found) != n_rows:
+        raise ValueError(f"`groups` must have a label for each of {n_rows} rows, got {len(found)}.")
+    return found
+
+
+def rows_with_targets(X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Rows | None:
     """Rows that have their targets and weights with them, or Dask collections as such; None for arrays."""
     if is_dask(X):
-        return dask_rows(X, y, sample_weight)
+        return dask_rows(X, y, sample_weight, groups)
     if not isinstance(X, Rows):
         return None
-    if y is not None or sample_weight is not None:
+    if y is not None or sample_weight is not None or groups is not None:
         raise ValueError(
-            f"{type(X).__name__} have their targets and weights with them, so `y` and `sample_weight` must "
-            "be None."
+            f"{type(X).__name__} have their targets, weights and groups with them, so `y`, `sample_weight` "
+            "and `groups` must be None."
         )
     return X
 
 
-def dask_rows(*collections: Any) -> Rows:
+def dask_rows(X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Rows:
     """Dask collections as rows."""
     from sleek.rows.dask.dask_rows import DaskRows
 
-    return DaskRows(*collections)
+    return DaskRows(X, y, sample_weight, groups=groups)
 
 
 # -- targets -----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 from sleek._runtime.types import IntArray
 from sleek.outputs.labels import Labels
 from sleek.rows.cutting import Cut
+from sleek.rows.grouping import group_numbers, join_groups
 from sleek.tables.encoded import EncodedTable
 from sleek.tables.frames import columns_by_name, is_frame
 from sleek.tables.values import Columns
@@ -45,6 +46,9 @@ class RawBlock:
         The number of the first row among those of positive weight. Tasks are told.
     kept : Arrow table or None
         Columns that are handed on beside predictions.
+    groups : array-like of shape (n,) or None
+        Labels, text or numbers, of rows that belong together; None: each row is by itself. Tasks get whole
+        numbers.
 
     >>> block = RawBlock([[1.0, 2.0], [3.0, 4.0]], ["yes", "no"])
     >>> len(block), block.X.shape, block.s
@@ -58,12 +62,13 @@ class RawBlock:
     numbers: IntArray | None = None
     start: int = 0
     kept: Any = None
+    groups: Any = None
 
     def __post_init__(self) -> None:
         if self.X is not None and not isinstance(self.X, np.ndarray | Columns | EncodedTable):
             X = Columns.of(columns_by_name(self.X)) if is_frame(self.X) else np.asarray(self.X)
             object.__setattr__(self, "X", X)
-        given = {name: getattr(self, name) for name in ("X", "y", "s")}
+        given = {name: getattr(self, name) for name in ("X", "y", "s", "groups")}
         sizes = {name: len(values) for name, values in given.items() if values is not None}
         if len(set(sizes.values())) != 1:
             found = ", ".join(f"{size} in {name}" for name, size in sizes.items()) or "nothing at all"
@@ -73,6 +78,8 @@ class RawBlock:
         (n,) = set(sizes.values())
         s = np.ones(n) if self.s is None else np.asarray(self.s, dtype=np.float64)
         object.__setattr__(self, "s", s)
+        if self.groups is not None:
+            object.__setattr__(self, "groups", group_numbers(self.groups, self.words))
 
     def __len__(self) -> int:
         return len(self.s)
@@ -88,12 +95,12 @@ class RawBlock:
     def take(self, rows: slice | IntArray) -> RawBlock:
         """Some of the rows: those from one to another, without a copy, or those at some places."""
         where, places = self.where, range(len(self))[rows] if isinstance(rows, slice) else rows
-        y, numbers = (None if v is None else v[rows] for v in (self.y, self.numbers))
+        y, numbers, groups = (None if v is None else v[rows] for v in (self.y, self.numbers, self.groups))
         table = isinstance(self.X, Columns | EncodedTable)
         X = self.X.take(rows) if table else None if self.X is None else self.X[rows]
         words = None if where is None else lambda row: where(int(places[row]))
         kept = None if self.kept is None else self.kept.slice(places[0], len(places))
-        return RawBlock(X, y, self.s[rows], words, numbers, kept=kept)
+        return RawBlock(X, y, self.s[rows], words, numbers, kept=kept, groups=groups)
 
 
 class ChunkedBlock(Cut[RawBlock]):
@@ -115,6 +122,7 @@ class ChunkedBlock(Cut[RawBlock]):
             _concatenated([part.numbers for part in parts]),
             self.start,
             _joined_tables([part.kept for part in parts]),
+            join_groups([part.groups for part in parts]),
         )
 
 

@@ -7,12 +7,13 @@ from copies. Its rows tell no more than one copy does, and a row that is held ou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sleek._runtime.types import FloatArray, IntArray
+from sleek._runtime.warn import warn
 from sleek.rows.source import Block, MappedSource
 
 MOST_KEPT = 4096  # distinct rows that are counted: enough to see whether 90 % of all are repeated
@@ -113,9 +114,81 @@ def pasted_times(repeats: Repeats, rows: Block, numbers: bool) -> int:
     return times if n_different < DESIGN_SHARE * cells else 1
 
 
+# An identifier has so many values at least, each in so many rows on average, and in this share of its values
+# another column, that has some values of its own, never changes; and does not grow or fall with it, as an age
+# group does with age.
+LEAST_IDENTIFIERS, ROWS_OF_IDENTIFIER = 20, (2.0, 50.0)
+CONSTANT_SHARE, LEAST_OTHERS, MOST_ALIKE = 0.98, 3, 0.8
+# Rows that are equal but for the target: this share of them, although features have so many times as many
+# combinations as there are rows, and two at least are measurements.
+EQUAL_SHARE, COMBINATIONS = 0.5, 20.0
+
+
+def different_rows(rows: Block) -> FloatArray:
+    """Features of the rows, of those that are equal, targets too, of one."""
+    _, first = np.unique(row_ids(rows.X, rows.T), return_index=True)
+    return rows.X[np.sort(first)]
+
+
+def warn_of_groups(X: FloatArray, names: Sequence[str] | None) -> None:
+    """A warning if rows look as if they belonged together, as those of one patient do."""
+    reason = looks_grouped(X, names)
+    if reason is not None:
+        warn(
+            f"{reason}: rows seem to belong together, as those of one patient or one machine do. If you "
+            "predict new ones, say which belong together by `groups`, or the error to expect is too small; "
+            "cv=5 is for rows that are by themselves."
+        )
+
+
+def looks_grouped(X: FloatArray, names: Sequence[str] | None) -> str | None:
+    """Why rows X (n, d) look as if they belonged together, or None.
+
+    Either a feature is like an identifier, of many values in a few rows each, within which another feature
+    never changes; or many rows are equal although features have far more combinations than there are rows.
+
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.normal(50, 10, 40)
+    >>> X = np.column_stack([np.repeat(np.arange(40), 5), np.repeat(age, 5), rng.normal(size=200)])
+    >>> looks_grouped(X, ["patient", "age", "dose"])
+    "Feature 'age' never changes among rows of the same 'patient' (40 values in 200 rows)"
+    >>> looks_grouped(X[:, 1:], None) is None
+    True
+    """
+    n = len(X)
+    if n < 2 * LEAST_IDENTIFIERS:
+        return None
+    words = [f"number {i}" for i in range(X.shape[1])] if names is None else [repr(name) for name in names]
+    found = [np.unique(column, return_inverse=True) for column in X.T]
+    sizes = np.array([len(values) for values, _ in found])
+    codes = [code.ravel() for _, code in found]
+    few, many = ROWS_OF_IDENTIFIER
+    for i in np.flatnonzero((sizes >= LEAST_IDENTIFIERS) & (few * sizes <= n) & (n <= many * sizes)):
+        repeated = np.bincount(codes[i]) > 1
+        for j in np.flatnonzero((sizes >= LEAST_OTHERS) & (sizes <= sizes[i])):
+            if i == j or repeated.sum() < LEAST_IDENTIFIERS:
+                continue
+            if abs(np.corrcoef(codes[i], codes[j])[0, 1]) > MOST_ALIKE:
+                continue
+            pairs = np.unique(codes[i].astype(np.int64) * sizes[j] + codes[j])
+            each = np.bincount(pairs // sizes[j], minlength=sizes[i])
+            if (each[repeated] == 1).mean() >= CONSTANT_SHARE:
+                return (
+                    f"Feature {words[j]} never changes among rows of the same {words[i]} ({sizes[i]} values "
+                    f"in {n} rows)"
+                )
+    if (sizes > MOST_LEVELS).sum() < 2 or float(np.log(sizes).sum()) < np.log(COMBINATIONS * n):
+        return None
+    _, copies = np.unique(row_ids(np.ascontiguousarray(X), np.zeros((n, 1))), return_counts=True)
+    equal = int(copies[copies > 1].sum())
+    if equal >= EQUAL_SHARE * n:
+        return f"{equal} of {n} rows are equal to another one but for the target"
+    return None
+
+
 @dataclass(frozen=True, eq=False)
 class PastedSource(MappedSource):
-    """A source of which `times` rows make one observation; equal rows are a group."""
+    """A source of which `times` rows make one observation; equal rows are a group, if there are no others."""
 
     times: int
 
@@ -123,7 +196,8 @@ class PastedSource(MappedSource):
         times = self.times
 
         def group(block: Block) -> Block:
-            s, copies, groups = block.s / times, block.copies / times, row_ids(block.X, block.T)
+            s, copies = block.s / times, block.copies / times
+            groups = row_ids(block.X, block.T) if block.groups is None else block.groups
             return replace(block, s=s, copies=copies, groups=groups)
 
         return group

@@ -15,10 +15,11 @@ from sleek._runtime.counting import how_many
 from sleek._runtime.sums import Sum, Sums
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.outputs.base import Outputs
+from sleek.outputs.base import Outputs, Targets
 from sleek.rows.checked import NoRowsError, ready, rows_changed_error, that_count
 from sleek.rows.cutting import PREDICTED, TARGETS, Cutting
 from sleek.rows.encoding import Encoding, Strangers, warn_of_strangers
+from sleek.rows.grouping import GroupSurvey, join_groups
 from sleek.rows.raw import (
     ChunkedBlock,
     RawBlock,
@@ -70,12 +71,15 @@ class Survey:
         The weight of one observation; 1 if weights are importances.
     counts : bool
         Whether weights are counts.
+    groups : GroupSurvey
+        The groups of rows; none: each row is by itself.
     """
 
     weights: WeightSurvey
     targets: Any
     unit: float = 1.0
     counts: bool = True
+    groups: GroupSurvey = field(default_factory=lambda: GroupSurvey.of(None))
 
     @property
     def n_observations(self) -> float:
@@ -97,6 +101,7 @@ class Survey:
 class _Surveyed(Sums):
     weights: WeightSurvey
     targets: Any
+    groups: GroupSurvey
 
 
 class Rows(ABC):
@@ -386,26 +391,26 @@ class Rows(ABC):
 
     # -- towards a fit
 
-    def survey(self, kind: type[Outputs], run: Run, like: Survey | None = None) -> Survey:
+    def survey(self, kind: Targets, run: Run, like: Survey | None = None) -> Survey:
         """One pass over targets and weights, two where an observation weighs something else than 1.
 
         `like` is a survey of the same rows before equal ones were merged: its unit is kept.
         """
         if like is not None:
             found = self._survey(kind, run, like.unit)
-            return Survey(found.weights, found.targets, like.unit, like.counts)
+            return Survey(found.weights, found.targets, like.unit, like.counts, found.groups)
         found = self._survey(kind, run, 1.0)
         found.weights.check_spread()
         unit = found.weights.unit
         if unit is None or unit == 1.0:
-            return Survey(found.weights, found.targets, 1.0, unit is not None)
+            return Survey(found.weights, found.targets, 1.0, unit is not None, found.groups)
         found = self._survey(kind, run, unit)
-        return Survey(found.weights, found.targets, unit)
+        return Survey(found.weights, found.targets, unit, groups=found.groups)
 
-    def _survey(self, kind: type[Outputs], run: Run, unit: float) -> _Surveyed:
+    def _survey(self, kind: Targets, run: Run, unit: float) -> _Surveyed:
         def task(block: RawBlock) -> _Surveyed:
             s = in_units(block.s, unit)
-            return _Surveyed(WeightSurvey.of(s), kind.survey(block.y, s))
+            return _Surveyed(WeightSurvey.of(s), kind.survey(block.y, s), GroupSurvey.of(block.groups))
 
         return self.map_reduce(task, run, reads=kind.reads, features=False)
 
@@ -439,6 +444,7 @@ class Rows(ABC):
             self.flat_targets,
             join_words([words_for(part.where, part.numbers) for part in parts], sizes),
             np.concatenate([part.own_numbers() for part in parts]),
+            groups=join_groups([part.groups for part in parts]),
         )
 
 
@@ -470,7 +476,7 @@ class SomeFeatures(Rows):
                     X = Columns({name: chunk.X[name] for name in self.names}, len(chunk))
                 elif features:
                     X = chunk.X[:, [place[name] for name in self.names]]
-                yield RawBlock(X, chunk.y, chunk.s, chunk.where)
+                yield RawBlock(X, chunk.y, chunk.s, chunk.where, groups=chunk.groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -514,7 +520,7 @@ class EncodedRows(Source):
 def encoded(coding: Outputs, weighting: Weighting, block: RawBlock) -> Block:
     """A block with its targets encoded and its weights made ready."""
     s, copies = weighting.ready(block.s, coding.importance(block.y))
-    return Block(block.start, block.X, coding.encode(block.y), s, copies)
+    return Block(block.start, block.X, coding.encode(block.y), s, copies, block.groups)
 
 
 def _in_words(names: tuple[str, ...] | None, n_features: int) -> str:

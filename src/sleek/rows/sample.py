@@ -50,13 +50,14 @@ class Sample(RandomAccess):
         held: int = 0,
         least_share: float = 0.0,
         together: int = 1,
+        last: bool = False,
     ) -> Sample:
         """A random sample without replacement of the rows that are not held out; all of them if they are few.
 
         Every class makes up at least `least_share` of it, as far as there are rows. One pass over the rows,
         in O(size) memory. `Draw` has the parameters.
         """
-        draw = Draw(source, size, held, seed, least_share, together)
+        draw = Draw(source, size, held, seed, least_share, together, last)
         if draw.numbers is not None:
             rows = source.rows_at(draw.numbers)
             return draw.sample(cls(seed, workers, source.outputs, draw.numbers, rows))
@@ -137,8 +138,9 @@ class Draw:
     """A draw of rows from a source, and rows held out of it, made in one pass over its blocks.
 
     Of each class the same share is held out: the rows with the largest keys. Rows of a group have one key, so
-    that they are held out together. Keys are uniform: those that matter lie, but for one case in 10²⁰, below
-    or above bounds that are known beforehand, and memory is O(size + held).
+    that they are held out together, whatever their classes; or the last rows are held out, in order. Keys are
+    uniform: those that matter lie, but for one case in 10²⁰, below or above bounds that are known beforehand,
+    and memory is O(size + held).
 
     Parameters
     ----------
@@ -151,26 +153,40 @@ class Draw:
     least_share : float
         The share of the drawn rows that every class makes up, as far as it has rows.
     together : int, default=1
-        How many rows a group has; 1: there are no groups.
+        How many rows the largest group has; 1: there are no groups.
+    last : bool, default=False
+        Whether the last rows are held out.
     """
 
     def __init__(
-        self, source: Source, size: int, held: int, seed: int, least_share: float, together: int = 1
+        self,
+        source: Source,
+        size: int,
+        held: int,
+        seed: int,
+        least_share: float,
+        together: int = 1,
+        last: bool = False,
     ) -> None:
         self.outputs, self.seed = source.outputs, seed
         self.size = min(size, source.n_rows - held)
         counts, self.boosts = source.outputs.counts, None
-        if counts is None:
+        if counts is None or last:
             counts = np.array([source.n_rows])
         elif self.size < source.n_rows:
             self.boosts = class_boosts(counts, least_share)
         boosts = np.ones(len(counts)) if self.boosts is None else self.boosts
-        self.held_counts = apportion(held, counts)
-        free = 1.0 - self.held_counts / np.maximum(counts, 1)
+        self.by_class = together == 1 and not last  # whether each class has its share of what is held out
+        self.held_counts = apportion(held, counts) if self.by_class else np.array([held])
+        of = counts if self.by_class else np.array([source.n_rows])
+        free = np.broadcast_to(1.0 - self.held_counts / np.maximum(of, 1), len(counts))
         spare = 10 * (together * self.size) ** 0.5 + 100 * together
+        if last:  # keys of rows that are not held out may be any
+            counts, free = counts - held, np.ones(1)
         self.low = _reach(counts, boosts, self.size + spare, free) * boosts
         near = self.held_counts + 10 * (together * self.held_counts) ** 0.5 + 100 * together
-        self.high = np.where(self.held_counts > 0, 1.0 - near / np.maximum(counts, 1), 1.0)
+        self.high = np.where(self.held_counts > 0, 1.0 - near / np.maximum(of, 1), 1.0)
+        self.first_held = source.n_rows - held if last else None
         strata = source.strata() if together == 1 else None
         self.known = None if strata is None else self._known(strata)
 
@@ -181,27 +197,35 @@ class Draw:
 
     def _known(self, strata: IntArray) -> _Chosen:
         near = [
-            start + self._near(np.arange(start, start + len(some)), some)
+            start + self._near(numbers, numbers, some)
             for start in range(0, len(strata), CHUNK)
             for some in [strata[start : start + CHUNK]]
+            for numbers in [np.arange(start, start + len(some))]
         ]
         numbers = np.concatenate(near)
-        chosen = self._choose(numbers, strata[numbers])
+        chosen = self._choose(numbers, numbers, strata[numbers])
         return _Chosen(numbers[chosen.drawn], numbers[chosen.held], chosen.reach)
 
-    def _near(self, ids: IntArray, strata: IntArray) -> IntArray:
+    def _near(self, numbers: IntArray, ids: IntArray, strata: IntArray) -> IntArray:
         """The places of those that are drawn or held out, or may be."""
         u = uniform(keys_of(ids, self.seed))
-        return np.flatnonzero((u <= self.low[strata]) | (u >= self.high[strata]))
+        if self.first_held is not None:
+            return np.flatnonzero((u <= self.low[0]) | (numbers >= self.first_held))
+        high = self.high[strata] if self.by_class else self.high[0]
+        return np.flatnonzero((u <= self.low[strata]) | (u >= high))
 
-    def _choose(self, ids: IntArray, strata: IntArray) -> _Chosen:
+    def _choose(self, numbers: IntArray, ids: IntArray, strata: IntArray) -> _Chosen:
         """The places of those that are drawn and held out."""
         u = uniform(keys_of(ids, self.seed))
         held = np.zeros(len(u), dtype=bool)
-        for stratum, count in enumerate(self.held_counts.tolist()):
-            own = np.flatnonzero(strata == stratum) if count else np.empty(0, dtype=np.int64)
-            if len(own):
-                held[own] = u[own] >= np.sort(u[own])[-count]  # all rows of a group have its key
+        if self.first_held is not None:
+            held = numbers >= self.first_held
+        else:
+            own_strata = strata if self.by_class else np.zeros_like(strata)
+            for stratum, count in enumerate(self.held_counts.tolist()):
+                own = np.flatnonzero(own_strata == stratum) if count else np.empty(0, dtype=np.int64)
+                if len(own):
+                    held[own] = u[own] >= np.sort(u[own])[-count]  # all rows of a group have its key
         free = np.flatnonzero(~held)
         if self.size >= len(free):
             return _Chosen(free, np.flatnonzero(held), np.inf)
@@ -213,7 +237,7 @@ class Draw:
         """The rows of a block that are drawn or held out, or may be."""
         numbers = np.arange(block.start, block.start + len(block))
         if self.known is None:
-            near = self._near(_ids(block, numbers), self.outputs.strata(block.T))
+            near = self._near(numbers, _ids(block, numbers), self.outputs.strata(block.T))
         else:
             ends = (block.start, block.start + len(block))
             parts = [part[slice(*np.searchsorted(part, ends))] for part in self.known[:2]]
@@ -226,7 +250,7 @@ class Draw:
         drawn.blocks.clear()  # else all rows would be there twice
         everything = Sample(self.seed, workers, self.outputs, numbers, rows)
         if self.known is None:
-            chosen = self._choose(_ids(rows, numbers), self.outputs.strata(rows.T))
+            chosen = self._choose(numbers, _ids(rows, numbers), self.outputs.strata(rows.T))
         else:
             drawn_at, held_at = (np.searchsorted(numbers, part) for part in self.known[:2])
             chosen = _Chosen(drawn_at, held_at, self.known.reach)

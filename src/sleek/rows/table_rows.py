@@ -153,6 +153,7 @@ class ColumnRows(Rows):
     flat: bool = True
     where: Callable[[int], Any] | None = None
     numbers: IntArray | None = None
+    groups: IntArray | None = None
 
     tabular = True
     read_texts = True
@@ -170,17 +171,20 @@ class ColumnRows(Rows):
         return self.flat
 
     def chunks(self, reads: str | None, features: bool) -> Iterable[RawBlock]:
-        yield RawBlock(self.columns if features else None, self.y, self.s, self.where, self.numbers)
+        X = self.columns if features else None
+        yield RawBlock(X, self.y, self.s, self.where, self.numbers, groups=self.groups)
 
     def learn(self, categories: Collection[str], dates: str | None = None) -> tuple[Rows, LearntColumns]:
         """The rows with the features that the columns become."""
         try:
-            learnt = learn_columns(self.columns.values, categories, indicators(self.y), self.s, dates)
+            T = indicators(self.y)
+            learnt = learn_columns(self.columns.values, categories, T, self.s, dates, self.groups)
         except TableError as error:
             raise error.at(self._words) from None
         table = EncodedTable.of(learnt.inputs, self.columns, learnt.by_fold, learnt.folds)
         names = learnt.inputs.feature_names
-        return ArrayRows(table, self.y, self.s, names, self.flat, self.where, self.numbers), learnt
+        rows = ArrayRows(table, self.y, self.s, names, self.flat, self.where, self.numbers)
+        return replace(rows, groups=self.groups), learnt
 
     def _words(self, row: int) -> Any:
         if self.where is not None:
@@ -326,7 +330,8 @@ def _in_memory(rows: Rows, reads: str, encoding: Encoding) -> ColumnRows:
         encoding=encoding,
     )
     whole = next(iter(ChunkedBlock.each(blocks, sum(map(len, blocks))))).joined()
-    return ColumnRows(whole.X, whole.y, whole.s, rows.flat_targets, whole.where, whole.own_numbers())
+    numbers, flat = whole.own_numbers(), rows.flat_targets
+    return ColumnRows(whole.X, whole.y, whole.s, flat, whole.where, numbers, whole.groups)
 
 
 def _learn_many(rows: Rows, reads: str, look: TableSummary, encoding: Encoding) -> LearntColumns:
@@ -369,7 +374,7 @@ class Rated:
     @classmethod
     def _of(cls, columns: Sequence[Column], labels: AnyArray | None, block: RawBlock, start: int) -> Rated:
         T = indicators(block.y, labels)
-        folds = folds_of(np.arange(start, start + len(block)))
+        folds = folds_of(np.arange(start, start + len(block)) if block.groups is None else block.groups)
         groups = {}
         for column, settled in zip(columns, block.X.T, strict=True):
             values = settled.astype(np.int64) if isinstance(column, WordColumn) else settled

@@ -40,20 +40,22 @@ class Judges:
     moments: ColumnMoments | None = None
 
     @classmethod
-    def of(cls, T: FloatArray, s: FloatArray, settled: Iterable[AnyArray]) -> Judges:
-        """For rows with these columns, one number per row each."""
+    def of(
+        cls, T: FloatArray, s: FloatArray, settled: Iterable[AnyArray], groups: IntArray | None = None
+    ) -> Judges:
+        """For rows with these columns, one number per row each; rows of a group are in one fold."""
         if len(T) > rules.SORTED_ROWS:
             moments = total(
                 ColumnMoments.of(np.ascontiguousarray(T[rows]), s[rows]) for rows in _blocks(len(T))
             )
-            return cls(T, s, folds_of(np.arange(len(T))), None, moments)
+            return cls(T, s, folds_of(np.arange(len(T)) if groups is None else groups), None, moments)
         order = hashed_order(settled, T)
         mean = np.average(T[order], axis=0, weights=s[order])
         spread = np.sqrt(np.average((T[order] - mean) ** 2, axis=0, weights=s[order]))
         scaled = np.divide(T - mean, spread, out=np.zeros_like(T), where=spread > 0)
         folds = np.empty(len(T), dtype=np.int64)
         folds[order] = np.arange(len(T)) % rules.FOLDS
-        return cls(scaled, s, folds, order)
+        return cls(scaled, s, folds if groups is None else folds_of(groups), order)
 
     def sums(self, codes: IntArray, n_levels: int) -> LevelSums:
         """Of a grouping of the rows."""

@@ -61,10 +61,12 @@ def learn_columns(
     T: FloatArray | None = None,
     s: FloatArray | None = None,
     dates: str | None = None,
+    groups: IntArray | None = None,
 ) -> LearntColumns:
     """Learn what columns in memory become, from rows with targets T (n, k) of weight s, or from them alone.
 
-    `dates` is the order of dates as text that could be read in two: "dmy" or "mdy".
+    `dates` is the order of dates as text that could be read in two: "dmy" or "mdy". Rows of the same of the
+    `groups` are in one fold.
     """
     summaries = {name: Summary.of(name, values, words=name in categories) for name, values in columns.items()}
     found, left_out = kinds_of(summaries, dates)
@@ -75,9 +77,9 @@ def learn_columns(
             continue
         if judges is None:
             settled = (other.settle(columns[key]) for key, other in found.items())
-            judges = Judges.of(T, np.ones(len(T)) if s is None else s, settled)
-        groups = groupings(column, column.settle(columns[name]))
-        sums = {key: judges.sums(codes, size) for key, (codes, size) in groups.items()}
+            judges = Judges.of(T, np.ones(len(T)) if s is None else s, settled, groups)
+        codings = groupings(column, column.settle(columns[name]))
+        sums = {key: judges.sums(codes, size) for key, (codes, size) in codings.items()}
         choose(found, left_out, name, sums, by_fold)
     folds = judges.folds if judges is not None and by_fold else None
     notes = notes_of(found, summaries, learnt=T is not None)

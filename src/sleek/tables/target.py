@@ -94,6 +94,17 @@ class TargetLook:
                 "too many to be classes. Is another column meant, or a number to predict (task regression)?"
             )
 
+    @property
+    def counts(self) -> bool:
+        """Whether numbers look like counts: whole, from 0 or 1 on, more than two of them."""
+        few = len(self.numbers) < 3 or bool(self.words)
+        return not few and self.whole and 0.0 <= float(self.numbers.min()) <= 1.0
+
+
+def note_counts(name: str) -> str:
+    """A note that counts have a loss of their own."""
+    return f"the values of {name!r} look like counts, for which there is --loss poisson"
+
 
 def target_values(values: Values, task: str) -> tuple[IntArray, AnyArray]:
     """The rows that have a target, and their labels or numbers."""

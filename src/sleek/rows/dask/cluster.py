@@ -19,6 +19,7 @@ from sleek.rows.dask.collections import PURPOSE, Load
 from sleek.rows.dask.parts import Loaded, PartitionRows, Reading, weights_of, words_of
 from sleek.rows.dask.passes import Border, Failure, Pass, active_client, cut, read
 from sleek.rows.encoding import Encoding
+from sleek.rows.grouping import join_groups
 from sleek.rows.raw import RawBlock, join_targets, join_words
 from sleek.rows.rows import Run, encoded
 from sleek.rows.source import Block, Source
@@ -249,7 +250,8 @@ def in_memory(rows: DaskRows, reads: str, n_rows: int, run: Run) -> ArrayRows:
     where = join_words(words, [len(part) for part in parts])
     X: Any = np.concatenate([np.asarray(part.X) for part in parts])
     y, s = join_targets([part.y for part in parts]), np.concatenate([part.s for part in parts])
-    return ArrayRows(X, y, s, rows.feature_names, rows.flat_targets, where, own)
+    groups = join_groups([part.groups for part in parts])
+    return ArrayRows(X, y, s, rows.feature_names, rows.flat_targets, where, own, groups=groups)
 
 
 def _itself(part: PartitionRows) -> PartitionRows:
@@ -258,7 +260,7 @@ def _itself(part: PartitionRows) -> PartitionRows:
 
 def own_numbers(rows: DaskRows, numbers: IntArray) -> IntArray:
     """The numbers among all rows of those that have these, sorted, among the rows of positive weight."""
-    weights = replace(rows.collections, y=None, target=None)
+    weights = replace(rows.collections, y=None, target=None, groups=None, group=None)
     reading = partial(Reading, None, None)()
     loads = weights.loads("weights", False)
     found = Partitions(active_client(), loads, reading, counts_of(rows)).rows_at(numbers, _numbers, Run())

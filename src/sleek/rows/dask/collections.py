@@ -38,7 +38,8 @@ class Load(NamedTuple):
 class Collections:
     """Features, targets and weights: Dask arrays or frames of the same partitions, or columns of one frame.
 
-    `target` and `weight` are names of columns of X; `y` and `s` are collections of their own.
+    `target`, `weight` and `group` are names of columns of X; `y`, `s` and `groups` are collections of their
+    own.
     """
 
     X: Any
@@ -47,14 +48,18 @@ class Collections:
     s: Any = None
     target: str | list[str] | None = None
     weight: str | None = None
+    groups: Any = None
+    group: str | None = None
 
     @classmethod
-    def beside(cls, X: Any, features: tuple[str, ...] | None, y: Any, s: Any) -> Collections:
+    def beside(
+        cls, X: Any, features: tuple[str, ...] | None, y: Any, s: Any, groups: Any = None
+    ) -> Collections:
         """Collections side by side, the others cut as X is."""
         if is_array(X):
             X = X.rechunk({1: -1})
-        y, s = _cut_as(X, y, "y"), _cut_as(X, s, "sample_weight")
-        return cls(X, features, y, s)
+        y, s, groups = _cut_as(X, y, "y"), _cut_as(X, s, "sample_weight"), _cut_as(X, groups, "groups")
+        return cls(X, features, y, s, groups=groups)
 
     @property
     def n_partitions(self) -> int:
@@ -69,7 +74,7 @@ class Collections:
     @property
     def sizes(self) -> list[int] | None:
         """The rows of each partition, if they are known without a look."""
-        given = [values for values in (self.X, self.y, self.s) if values is not None]
+        given = [values for values in (self.X, self.y, self.s, self.groups) if values is not None]
         known = all(is_array(values) and _known(values) is not None for values in given)
         return _known(self.X) if known else None
 
@@ -79,18 +84,21 @@ class Collections:
             raise ValueError(
                 "The rows have no targets: give `y`, or name the column by DaskRows(..., target=...)."
             )
-        target, weight = (self.target, self.weight) if reads is not None else (None, None)
-        if target is not None or weight is not None:
+        roles = (self.target, self.weight, self.group)
+        target, weight, group = roles if reads is not None else (None, None, None)
+        if target is not None or weight is not None or group is not None:
             names = self.features if features else ()
             targets = () if target is None else (target,) if isinstance(target, str) else tuple(target)
             assert names is not None  # columns have names
-            wanted = list(dict.fromkeys((*names, *targets, *(() if weight is None else (weight,)))))
-            make = partial(split, self.features if features else None, target, weight)
+            others = (name for name in (weight, group) if name is not None)
+            wanted = list(dict.fromkeys((*names, *targets, *others)))
+            make = partial(split, self.features if features else None, target, weight, group)
             return [Load(make, (part,)) for part in _each(self.X[wanted]) or ()]
         parts = [
             _each(self._chosen()) if features else None,
             _each(self.y) if reads is not None else None,
             _each(self.s) if reads is not None else None,
+            _each(self.groups) if reads is not None else None,
         ]
         none = [None] * self.n_partitions
         return [Load(Loaded, each) for each in zip(*(each or none for each in parts), strict=True)]
@@ -98,9 +106,10 @@ class Collections:
     def counting(self) -> list[Load]:
         """The same with as few columns as tell how many rows there are, and which count."""
         if self.weight is not None:
-            return replace(self, target=None).loads("weights", features=False)
+            return replace(self, target=None, group=None).loads("weights", features=False)
         few = self.X if is_array(self.X) else self.X[list(self.X.columns[:1])]  # Dask cannot concat none
-        return replace(self, X=few, features=None, target=None).loads("weights", features=True)
+        alone = replace(self, X=few, features=None, target=None, groups=None, group=None)
+        return alone.loads("weights", features=True)
 
     def _chosen(self) -> Any:
         return self.X if self.features is None else self.X[list(self.features)]

@@ -61,11 +61,13 @@ class DaskRows(Rows):
         The column of X to predict, or several columns of numbers. Predicting needs none.
     columns : list of str or None, default=None
         The features: columns of numbers, text, truth values or dates, with gaps or without. None takes every
-        column but target and weight.
+        column but target, weight and groups.
     weight : str or None, default=None
         The column of row weights: a row of weight 2 counts as two rows, one of weight 0 is left out.
     categories : list of str or None, default=None
         Columns whose numbers are codes of categories.
+    groups : str, Dask collection or None, default=None
+        Which rows belong together: a column of X, or labels with the partitions of X.
 
     Attributes
     ----------
@@ -87,6 +89,7 @@ class DaskRows(Rows):
     columns: list[str] | None = None
     weight: str | None = None
     categories: list[str] | None = None
+    groups: Any = None
     expected: Expected | None = field(default=None, repr=False)  # what the model that predicts them reads
     tabular = True
     features: tuple[str, ...] | None = field(init=False, repr=False)
@@ -98,9 +101,12 @@ class DaskRows(Rows):
         check_collection(self.X)
         there = names_of(self.X)
         targets = [self.target] if isinstance(self.target, str) else list(self.target or ())
-        others = [*targets, *([] if self.weight is None else [self.weight])]
+        group = self.groups if isinstance(self.groups, str) else None
+        others = [*targets, *(name for name in (self.weight, group) if name is not None)]
         if there is None and (others or self.columns is not None):
-            raise ValueError("`target`, `columns` and `weight` name columns, but those of X have no names.")
+            raise ValueError(
+                "`target`, `columns`, `weight` and `groups` name columns, but those of X have no names."
+            )
         for given, named, one, two in (
             (self.y, self.target, "y", "target"),
             (self.sample_weight, self.weight, "sample_weight", "weight"),
@@ -119,15 +125,13 @@ class DaskRows(Rows):
             if not features:
                 raise ValueError("There must be at least one feature, but the frame has no other column.")
         object.__setattr__(self, "features", features)
-        if self.target is None and self.weight is None:
-            found = Collections.beside(self.X, features, self.y, self.sample_weight)
-        elif self.y is None and self.sample_weight is None:
-            found = Collections(self.X, features, target=self.target, weight=self.weight)
+        beside = [self.y, self.sample_weight, self.groups if group is None else None]
+        if others and all(values is None for values in beside):
+            found = Collections(self.X, features, target=self.target, weight=self.weight, group=group)
         else:
-            X = self.X
-            y = self.y if self.target is None else X[self.target]
-            s = self.sample_weight if self.weight is None else X[self.weight]
-            found = Collections.beside(X, features, y, s)
+            roles = zip(beside, (self.target, self.weight, group), strict=True)
+            parts = (values if name is None else self.X[name] for values, name in roles)
+            found = Collections.beside(self.X, features, *parts)
         object.__setattr__(self, "collections", found)
 
     @property
@@ -166,6 +170,7 @@ class DaskRows(Rows):
         alone = replace(
             self, y=None, sample_weight=None, target=None, weight=None, columns=list(self.features)
         )
+        alone = replace(alone, groups=None)
         decimal = decimal_mark(alone, inputs.numbers)
         rows = replace(self, columns=list(inputs.names), expected=replace(expected, decimal=decimal))
         return TableRows(rows, Encoding(inputs, decimal=decimal))
@@ -200,6 +205,7 @@ class DaskRows(Rows):
                 targets_of(part.y) if reads is not None else None,
                 None if part.s is None or reads is None else weights_of(part.s),
                 words_of(number, first, np.arange(part.n_rows(number))),
+                groups=part.groups,
             )
 
     def map_reduce(
@@ -279,6 +285,7 @@ class DaskRows(Rows):
             f"DaskRows({how_many(partitions, 'partition')}, {how_many(self.n_features, 'feature')}"
             + ("" if self.target is None else f", target {self.target!r}")
             + ("" if self.weight is None else f", weight {self.weight!r}")
+            + (f", groups {self.groups!r}" if isinstance(self.groups, str) else "")
             + ")"
         )
 

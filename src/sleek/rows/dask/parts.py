@@ -26,6 +26,7 @@ class Loaded(NamedTuple):
     X: Any
     y: Any
     s: Any
+    groups: Any = None
 
     def n_rows(self, number: int) -> int:
         """The number of rows, which must be the same in all of the partition of this number."""
@@ -38,12 +39,15 @@ class Loaded(NamedTuple):
         return next(iter(sizes.values()))
 
 
-def split(features: Sequence[str] | None, target: Any, weight: str | None, frame: Any) -> Loaded:
+def split(
+    features: Sequence[str] | None, target: Any, weight: str | None, group: str | None, frame: Any
+) -> Loaded:
     """The columns of a frame by the parts that they play."""
     return Loaded(
         None if features is None else frame[list(features)],
         None if target is None else frame[target],
         None if weight is None else frame[weight],
+        None if group is None else frame[group],
     )
 
 
@@ -75,6 +79,7 @@ class PartitionRows:
     s: FloatArray
     places: IntArray  # of the rows in the partition
     encoding: Encoding | None = None
+    groups: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.s)
@@ -89,7 +94,8 @@ class PartitionRows:
             case _:
                 X = [] if self.X is None else [self.X]
         y = self.y.codes if isinstance(self.y, Labels) else self.y
-        return sum(array.nbytes for array in (*X, y, self.s, self.places) if array is not None)
+        others = (y, self.s, self.places, self.groups)
+        return sum(array.nbytes for array in (*X, *others) if array is not None)
 
     def cut(self, lo: int, hi: int) -> PartitionRows:
         """Rows lo … hi-1, as a copy: the others can be forgotten."""
@@ -100,14 +106,14 @@ class PartitionRows:
         X = self.X
         if X is not None:
             X = X.take(rows) if isinstance(X, Columns | EncodedTable) else X[rows]
-        y = None if self.y is None else self.y[rows]
-        return replace(self, X=X, y=y, s=self.s[rows], places=self.places[rows])
+        y, groups = (None if values is None else values[rows] for values in (self.y, self.groups))
+        return replace(self, X=X, y=y, s=self.s[rows], places=self.places[rows], groups=groups)
 
     def raw(self, lo: int, hi: int, start: int = 0) -> RawBlock:
         """Rows lo … hi-1 as tasks get them; `start` is the number of the first among those that count."""
         words = words_of(self.number, self.first, self.places)
-        block = RawBlock(self.X, self.y, self.s, words, self.first + self.places).take(slice(lo, hi))
-        block = replace(block, start=start)
+        block = RawBlock(self.X, self.y, self.s, words, self.first + self.places, groups=self.groups)
+        block = replace(block.take(slice(lo, hi)), start=start)
         return block if self.encoding is None else replace(block, X=self.encoding.apply(block))
 
 
@@ -133,6 +139,7 @@ def read_part(loaded: Loaded, reading: Reading, number: int, first: int, start: 
         np.ones(n) if loaded.s is None else weights_of(loaded.s),
         words_of(number, first, np.arange(n)),
         np.arange(n),
+        groups=loaded.groups,
     )
     counted = next(iter(that_count([raw])))
     settled = counted if encoding is None or X is None else encoding.settle(counted)
@@ -140,8 +147,9 @@ def read_part(loaded: Loaded, reading: Reading, number: int, first: int, start: 
     places: IntArray = np.arange(n) if block.numbers is None else block.numbers
     X = block.X if encoding is None else settled.X
     if isinstance(X, EncodedTable) and encoding is not None and encoding.by_fold:
-        X = replace(X, folds=folds_of(np.arange(start, start + len(places))))
-    return PartitionRows(number, first, X, block.y, block.s, places, encoding)
+        numbers = np.arange(start, start + len(places))
+        X = replace(X, folds=folds_of(numbers if block.groups is None else block.groups))
+    return PartitionRows(number, first, X, block.y, block.s, places, encoding, block.groups)
 
 
 def columns_in(X: Any, names: Sequence[str] | None) -> Columns:

@@ -15,6 +15,7 @@ from sleek.outputs.classes import check_discrete
 from sleek.outputs.labels import Labels
 from sleek.rows.files.formats import Asked, line_of
 from sleek.rows.files.layout import FileLayout, unreadable
+from sleek.rows.grouping import group_numbers
 from sleek.rows.raw import RawBlock
 from sleek.tables.errors import TableError
 from sleek.tables.frames import of_arrow
@@ -37,7 +38,7 @@ class Wanted:
     Attributes
     ----------
     features : names of columns that are handed out as what they hold
-    numbers, label, weight : names of targets of regression, of the class label, of the weight
+    numbers, label, weight, group : names of targets of regression, of the class label, the weight, the group
     kept : Arrow schema of columns that are handed on as they are
     threads : bool
         Whether columns are decoded by several threads.
@@ -48,6 +49,7 @@ class Wanted:
     numbers: tuple[str, ...]
     label: str | None
     weight: str | None
+    group: str | None
     kept: Any
     threads: bool = False
 
@@ -62,6 +64,7 @@ class Wanted:
             files.targets if reads == "numbers" else (),
             files.targets[0] if reads == "labels" else None,
             files.weight if reads is not None else None,
+            files.groups if reads is not None or files.part is not None else None,
             kept_schema(files, keep),
             threads,
         )
@@ -69,13 +72,13 @@ class Wanted:
     @property
     def columns(self) -> list[str]:
         """All of them, each once."""
-        label, weight = (() if name is None else (name,) for name in (self.label, self.weight))
-        return list(dict.fromkeys((*self.features, *self.numbers, *label, *weight, *self.kept.names)))
+        others = (name for name in (self.label, self.weight, self.group) if name is not None)
+        return list(dict.fromkeys((*self.features, *self.numbers, *others, *self.kept.names)))
 
     @property
     def text(self) -> frozenset[str]:
         """Columns that a CSV file hands out as they are written: all but plain floats that are asked for."""
-        text = {name for name in (self.label, *self.kept.names) if name is not None}
+        text = {name for name in (self.label, self.group, *self.kept.names) if name is not None}
         if not self.files.is_csv or self.files.texts is None:
             return frozenset(text)
         notation, words = self.files.texts.notation, self.files.word_columns
@@ -178,11 +181,14 @@ def _with_partition(batch: Any, table: FileLayout, wanted: Wanted) -> Any:
 def _decoded(wanted: Wanted, origin: Origin, batch: Any) -> RawBlock:
     """The batch's rows of positive weight: columns, targets and weights."""
     files, s = wanted.files, None
-    if files.is_csv and wanted.label is not None:
-        place = wanted.columns.index(wanted.label)
-        batch = batch.set_column(place, wanted.label, label_texts(batch.column(place), files.gaps))
+    for name in (wanted.label, wanted.group) if files.is_csv else ():
+        if name is not None:
+            place = wanted.columns.index(name)
+            batch = batch.set_column(place, name, label_texts(batch.column(place), files.gaps))
     if files.part is not None:
-        origin, batch, _ = _select(files.part.mask(origin.numbers()), origin, batch)
+        group = wanted.group
+        lots = origin.numbers() if group is None else _groups(group, origin, batch.column(group))
+        origin, batch, _ = _select(files.part.mask(lots), origin, batch)
     if files.drop_missing_targets:
         origin, batch, _ = _select(_has_targets(wanted, batch), origin, batch)
     if wanted.weight is not None:
@@ -197,7 +203,8 @@ def _decoded(wanted: Wanted, origin: Origin, batch: Any) -> RawBlock:
     X = Columns(columns, len(batch)) if wanted.features else None
     s = np.ones(len(batch)) if s is None else s
     kept = _kept(batch, wanted) if wanted.kept.names else None
-    return RawBlock(X, y, s, origin.place, origin.numbers(), kept=kept)
+    groups = None if wanted.group is None else _groups(wanted.group, origin, batch.column(wanted.group))
+    return RawBlock(X, y, s, origin.place, origin.numbers(), kept=kept, groups=groups)
 
 
 def _values(column: Any, name: str, files: Files) -> Values:
@@ -275,6 +282,16 @@ def _labels(name: str, origin: Origin, column: Any, files: Files) -> Labels:
             raise TableError.of(name, rule, labels[codes[bad[0]]].item(), int(bad[0])).at(origin.place)
     check_discrete(labels)
     return Labels(labels, codes, untyped=files.is_csv and not as_text)
+
+
+def _groups(name: str, origin: Origin, column: Any) -> IntArray:
+    """The number of each row's group."""
+    if column.null_count:
+        missing = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        raise TableError.of(name, "hold a group in every row", None, missing).at(origin.place)
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    numbers = group_numbers(encoded.dictionary.to_pylist())
+    return np.asarray(numbers[encoded.indices.to_numpy()])
 
 
 def _floats(column: Any, files: Files) -> AnyArray:

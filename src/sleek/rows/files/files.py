@@ -50,9 +50,12 @@ class Files(Rows):
         The column to predict, or several columns of numbers. Predicting needs none.
     columns : list of str or None, default=None
         The features: columns of numbers, text, truth values or dates, with gaps or without. None takes every
-        column but target and weight (and the index of a pandas frame).
+        column but target, weight and groups (and the index of a pandas frame).
     weight : str or None, default=None
         The column of row weights: a row of weight 2 counts as two rows, one of weight 0 is left out unread.
+    groups : str or None, default=None
+        The column that says which rows belong together, such as the patient they are of: they are never split
+        between rows that learn and rows that judge.
     categories : list of str or None, default=None
         Columns whose numbers are codes of categories.
     missing : list of str or None, default=None
@@ -98,6 +101,7 @@ class Files(Rows):
     drop_missing_targets: bool = False
     decimal: str | None = None
     dates: str | None = None
+    groups: str | None = None
     part: RowShare | None = field(default=None, repr=False)  # those of the rows that `split` chose
     known: dict[Any, Any] = field(
         default_factory=dict, repr=False
@@ -112,10 +116,14 @@ class Files(Rows):
         need("pyarrow", None, "Reading files")
         targets = names_of("target", self.target, "the name of a column, a list of names or None")
         weights = names_of("weight", self.weight, "the name of a column or None")
-        if len(weights) > 1:
-            raise TypeError(f"`weight` must be the name of a column or None, got {self.weight!r}.")
-        if set(targets) & set(weights):
-            raise ValueError(f"The target {self.weight!r} must not be the weight too.")
+        groups = names_of("groups", self.groups, "the name of a column or None")
+        for role, names in (("weight", weights), ("groups", groups)):
+            if len(names) > 1:
+                raise TypeError(f"`{role}` must be the name of a column or None, got {names!r}.")
+            if set(targets) & set(names):
+                raise ValueError(f"The target {names[0]!r} must not be the {role} too.")
+        if set(groups) & set(weights):
+            raise ValueError(f"The weight {self.weight!r} must not be the groups too.")
         if isinstance(self.missing, str):
             raise TypeError(f"`missing` must be a list of words, got {self.missing!r}.")
         if self.decimal not in (None, ".", ","):
@@ -125,8 +133,8 @@ class Files(Rows):
         encoding = None if self.encoding is None else codecs.lookup(self.encoding).name
         tables = tuple(inspect(file, encoding) for file in list_files(self.path))
         one_format(tables)
-        features = self._features(tables[0], {*targets, *weights})
-        for name in (*targets, *weights, *(features if self.columns is not None else ())):
+        features = self._features(tables[0], {*targets, *weights, *groups})
+        for name in (*targets, *weights, *groups, *(features if self.columns is not None else ())):
             same_kind(tables, name)
         object.__setattr__(self, "tables", tables)
         object.__setattr__(self, "targets", targets)
@@ -145,7 +153,7 @@ class Files(Rows):
             raise ValueError("`columns` must name at least one feature, got an empty list.")
         for name in features:
             if name in others:
-                role = "weight" if name == self.weight else "target"
+                role = {self.weight: "weight", self.groups: "group"}.get(name, "target")
                 raise ValueError(f"The {role} {name!r} must not be one of `columns`: leave it out there.")
         return features
 
@@ -230,7 +238,8 @@ class Files(Rows):
             if texts is not None and self.is_csv:
                 self.known["count"] = sum(next(iter(each.values())).n_rows for each in texts.each)
             else:
-                alone = replace(self, part=None, target=None, weight=None, drop_missing_targets=False)
+                alone = replace(self, part=None, target=None, weight=None, groups=None)
+                alone = replace(alone, drop_missing_targets=False)
                 self.known["count"] = sum(len(chunk) for chunk in alone.chunks(None, True))
         found: int = self.known["count"]
         return found
@@ -254,7 +263,8 @@ class Files(Rows):
         read = set(names)
         kept = [name for name in self.targets if name not in read]
         target = kept[0] if kept and isinstance(self.target, str) else kept or None
-        return replace(self, path=[table.path for table in self.tables], columns=names, target=target)
+        paths, groups = [table.path for table in self.tables], None if self.groups in read else self.groups
+        return replace(self, path=paths, columns=names, target=target, groups=groups)
 
     def read_by(self, inputs: Inputs) -> Rows:
         from sleek.rows.table_rows import TableRows
@@ -328,7 +338,8 @@ class Files(Rows):
     def split(self, test_share: float = 0.2, random_state: int = 0) -> tuple[Files, Files]:
         """The same files twice: the rows to learn from, and `test_share` of all, which are held out.
 
-        Which rows these are depends on their numbers and `random_state` alone.
+        Which rows these are depends on their numbers and `random_state` alone. Rows of a group stay together:
+        a share of the groups is held out.
 
         >>> import pyarrow as pa, pyarrow.parquet as pq, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -341,7 +352,8 @@ class Files(Rows):
             raise ValueError(f"`test_share` must be between 0 and 1, got {test_share!r}.")
         if self.part is not None:
             raise ValueError("These are some of the rows already: split all of them once.")
-        limit = RowShare.limit(random_state, test_share, self.count())
+        share = test_share if self.groups is not None else None
+        limit = share or RowShare.limit(random_state, test_share, self.count())
         parts = (RowShare(random_state, limit, 1.0), RowShare(random_state, 0.0, limit))
         train, test = (replace(self, part=part) for part in parts)
         return train, test
@@ -359,5 +371,6 @@ class Files(Rows):
         rows = "" if self.n_rows is None else f", {how_many(self.n_rows, 'row')}"
         target = "" if self.target is None else f", target {self.target!r}"
         weight = "" if self.weight is None else f", weight {self.weight!r}"
+        weight += "" if self.groups is None else f", groups {self.groups!r}"
         features = how_many(len(self.features), "feature")
         return f"Files({files}{rows}, {features}{target}{weight})"

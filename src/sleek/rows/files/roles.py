@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RowShare:
-    """A random share of the rows: those whose random number, between 0 and 1, is in low … high.
+    """A random share of the rows, or groups: those whose random number, from 0 to 1, is in low … high.
 
     >>> numbers = np.arange(1000)
     >>> drawn = RowShare(0, 0.0, 0.1).mask(numbers)
