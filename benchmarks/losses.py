@@ -23,6 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import GammaRegressor, PoissonRegressor
 from sklearn.metrics import mean_gamma_deviance, mean_pinball_loss, mean_poisson_deviance
 from sklearn.model_selection import train_test_split
@@ -91,7 +92,7 @@ def boosting(**options: Any) -> Any:
 def generalised_linear(regressor: Any) -> Any:
     """A generalised linear model of standardised numbers and one-hot categories."""
     words = make_column_selector(dtype_include="category")
-    numbers = make_pipeline(StandardScaler())
+    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
     columns = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), words),
         (numbers, make_column_selector(dtype_exclude="category")),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sleek._runtime.sums import Sums
+from sleek._runtime.types import FloatArray
 from sleek.bases.constraints import unit_signs
 from sleek.bases.expansion import Expansion
 from sleek.closed_form.moments import Moments
@@ -16,6 +17,7 @@ from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.rows.source import Block, Source
 
 ROUNDS = 25  # Newton's method has converged long before
+CONSTANT_STEPS = 4  # of Newton's method for constants alone
 CLOSE = 1e-8  # change of theta, relative to its size, at which rounds end
 
 
@@ -78,9 +80,28 @@ def solve_on_all_rows(
         moments = unit_moments(source, expansion)
         return Solved(solve(moments, C, signs), moments)
     if complete:
-        return Solved(learnt, unit_moments(source, expansion))
-    moments, touching = both_moments(source, expansion, learnt)
-    return Solved(solve(touching, C, signs), moments)
+        solution, moments = learnt, unit_moments(source, expansion)
+    else:
+        moments, touching = both_moments(source, expansion, learnt)
+        solution = solve(touching, C, signs)
+    if source.outputs.loss.chooses:  # units may have been rounded
+        solution = fit_constants(source, expansion, solution)
+    return Solved(solution, moments)
+
+
+def fit_constants(source: Source, expansion: Expansion, solution: Solution) -> Solution:
+    """The constants b that minimise the loss for these weights: a few Newton steps of one pass each."""
+    loss, (theta, b) = source.outputs.loss, solution
+    for _ in range(CONSTANT_STEPS):
+
+        def task(block: Block, b: FloatArray = b) -> FloatArray:
+            Y = expansion.features(block.X) @ theta + b
+            _, w = loss.working(block.T, Y)
+            return np.stack([block.s @ loss.slopes(block.T, Y), np.full(len(b), block.s @ w)])
+
+        slope, curvature = source.map_reduce(task)
+        b = b - slope / curvature
+    return Solution(theta, b)
 
 
 def fit_outputs(source: Source, expansion: Expansion, C: float) -> Solved:

@@ -33,9 +33,8 @@ class Loss(ABC):
     name: ClassVar[str]  # in settings and model files
     quadratic: ClassVar[bool] = False  # whether `working` is always (T, 1): one round then solves it
     log_odds: ClassVar[bool] = False  # whether outputs are logarithms of odds
-    chooses: ClassVar[bool] = (
-        False  # whether strength and size that least squares have chosen are chosen again
-    )
+    # Whether least squares are but a beginning: constants come first, strength and size are chosen again.
+    chooses: ClassVar[bool] = False
 
     @abstractmethod
     def values(self, T: FloatArray, Y: FloatArray) -> FloatArray:

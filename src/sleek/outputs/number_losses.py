@@ -297,10 +297,6 @@ class TweedieLoss(NumberLoss):
         found = found - y * m ** (1.0 - p) / (1.0 - p) + m ** (2.0 - p) / (2.0 - p)
         return 2.0 * np.maximum(found, 0.0)
 
-    def start(self, theta: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What is expected on average, 1, is a little more than the mean of the coded targets says."""
-        return theta, b - self.mean / self.scale
-
 
 @dataclass(frozen=True, eq=False)
 class PoissonLoss(TweedieLoss):
@@ -399,10 +395,6 @@ class QuantileLoss(RobustLoss):
         values = side * np.where(near, 0.5 * r**2 / SMOOTH, size - 0.5 * SMOOTH)
         slopes = -side * np.clip(r / SMOOTH, -1.0, 1.0)
         return values, slopes, side / np.maximum(size, SMOOTH)
-
-    def start(self, theta: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The quantile of a logistic distribution, half a deviation wide, about the mean."""
-        return theta, b + 0.3 * np.log(self.quantile / (1.0 - self.quantile))
 
 
 @dataclass(frozen=True, eq=False)

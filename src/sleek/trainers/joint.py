@@ -23,7 +23,7 @@ from sleek._runtime.sums import Sums
 from sleek._runtime.types import FloatArray
 from sleek.bases.constraints import unit_signs
 from sleek.bases.expansion import Expansion, ExpansionCoordinates, Gradient
-from sleek.closed_form.least_squares import unit_moments
+from sleek.closed_form.least_squares import fit_constants, unit_moments
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.kernels.reference import is_turned, outer
@@ -58,6 +58,8 @@ class Joint:
         solution = begin.solution
         if solution is None:  # that of least squares
             solution = Solution(*self.loss.start(*solve(moments, penalty.C, self.signs)))
+            if self.loss.chooses:
+                solution = fit_constants(source, begin.expansion, solution)
         eta = np.linalg.solve(self.P, solution.theta)
         u = coordinates.vector(begin.expansion)
         self.first = np.concatenate([u, eta.ravel(), solution.b + self.mean @ solution.theta])
@@ -86,9 +88,15 @@ class Joint:
         return np.concatenate([self.coordinates.lower_bounds(), least.ravel(), free])
 
     def end(self, vector: FloatArray) -> tuple[Expansion, Solution]:
-        """Units, theta and b at a vector."""
+        """Units, theta and b at a vector.
+
+        Training that stops early may leave constants that are wrong on average, for the squared loss never.
+        """
         u, solution = self._split(vector)
-        return self.coordinates.expansion(u), solution
+        expansion = self.coordinates.expansion(u)
+        if self.loss.chooses:
+            solution = fit_constants(self.source, expansion, solution)
+        return expansion, solution
 
     def _split(self, vector: FloatArray) -> tuple[FloatArray, Solution]:
         """u, theta and b."""
