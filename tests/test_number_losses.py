@@ -203,7 +203,7 @@ def test_gross_errors_do_little_harm(loss):
             model = LowRankLSSVR(loss=loss, random_state=0, effort="quick").fit(X, y)
             found.append(np.median(np.abs(model.predict(X_new) - y_new)))
         errors[dirty] = np.mean(found)
-    assert errors[True] < 1.06 * errors[False]
+    assert errors[True] < 1.12 * errors[False]  # squared errors: about 2
 
 
 @pytest.mark.parametrize("loss", NAMES)
