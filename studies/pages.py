@@ -31,7 +31,18 @@ from typer.testing import CliRunner
 
 from sleek.cli.commands import app
 
-DOCS = ("cli", "constraints", "export", "format", "living", "losses", "reading", "report", "tables", "uncertainty")
+DOCS = (
+    "cli",
+    "constraints",
+    "export",
+    "format",
+    "living",
+    "losses",
+    "reading",
+    "report",
+    "tables",
+    "uncertainty",
+)
 PAGES = ("README.md", *(f"docs/{name}.md" for name in DOCS))
 TOLERANCE = 0.05
 CUT = "…"
