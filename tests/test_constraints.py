@@ -262,7 +262,7 @@ def test_numbers_never_fall_where_they_should_rise(basis):
         assert min(worst_step(free, name, sign, 2000) for name, sign in MONOTONE.items()) < -1e-3
 
 
-@pytest.mark.parametrize("kind", ["auto", "squared", "logistic"])
+@pytest.mark.parametrize("kind", ["auto", "squared_error", "log_loss"])
 @pytest.mark.parametrize("basis", ["auto", "box", "curves", "gaussian_rbf", "sigmoidal"])
 def test_classes_never_fall_and_neither_do_probabilities(basis, kind):
     estimator = fitted(basis, kind)
@@ -382,7 +382,7 @@ def test_more_classes_keep_columns_apart_too():
 # -- whatever happens to a model afterwards ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["number", "squared"])
+@pytest.mark.parametrize("kind", ["number", "squared_error"])
 def test_rows_that_come_and_go_keep_it(kind):
     model = fitted("box", kind, "pairwise").model_
     more, target = table(300, seed=3)

@@ -28,7 +28,7 @@ def squared(basis, task):
     size = "auto" if basis in ("linear", "curves") else 6
     if task == "classes":
         return (
-            LowRankLSSVC(size, basis=basis, C=10.0, shape=0.3, loss="squared", random_state=0)
+            LowRankLSSVC(size, basis=basis, C=10.0, shape=0.3, loss="squared_error", random_state=0)
             .fit(X, y)
             .model_,
             X,
@@ -191,8 +191,8 @@ def test_what_cannot_be_is_refused_in_a_sentence():
     with pytest.raises(ValueError, match="moments=True"):
         loads(dumps(model)).edited(remove=[0])
     X2, y2 = zoo.problem("binary")
-    odds = LowRankLSSVC(4, basis="box", C=1.0, loss="logistic", random_state=0).fit(X2, y2).model_
-    with pytest.raises(ValueError, match="log-odds cannot be edited"):
+    odds = LowRankLSSVC(4, basis="box", C=1.0, loss="log_loss", random_state=0).fit(X2, y2).model_
+    with pytest.raises(ValueError, match="Only models of squared error are edited"):
         odds.edited(remove=[0])
     with pytest.raises(ValueError, match="fixed or held to a sign"):
         model.edited(fix={0: 1.0}).partial_fit(X[:5], y[:5])

@@ -447,3 +447,19 @@ def test_the_command_line_writes_the_same_page(tmp_path, models):
     )
     assert done.exit_code == 2
     assert "must end in .html" in done.stderr
+
+
+def test_a_loss_of_ones_own_choice_is_told_in_its_own_words(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
+    y = rng.poisson(np.exp(0.5 * X.a))
+    model = LowRankLSSVR(loss="poisson", random_state=0).fit(X, y)
+    model.report(tmp_path / "report.html", X, y)
+    text = (tmp_path / "report.html").read_text()
+    assert "Expected poisson loss" in text
+    assert "adds to log y" in text
+    assert "Error on held-out rows (mean loss)" in text
+    (_, bins), *_ = measure(model.model_, X, y).bins
+    assert bins.predicted.min() > 0  # predictions, not their logarithms
+    with pytest.raises(ValueError, match="Only models of squared error are edited exactly"):
+        model.model_.edited(remove=["a"])

@@ -86,8 +86,8 @@ def edit(
 def _memory(model: KernelModel) -> Memory:
     if not has_sums(model.outputs.loss):
         raise ValueError(
-            "A model of log-odds cannot be edited exactly, since sums over rows do not determine its "
-            "weights: fit with loss='squared' (sleek fit --updatable)."
+            "Only models of squared error are edited exactly: sums over rows do not determine the weights of "
+            "another loss. Fit with loss='squared_error' (sleek fit --updatable)."
         )
     if model.memory is None or model.memory.n_rows == 0:
         raise ValueError(

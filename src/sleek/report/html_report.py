@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sleek import __version__
-from sleek._runtime.counting import plain
+from sleek._runtime.counting import how_many, plain
 from sleek._runtime.types import FloatArray
 from sleek.model.effect_parts import MISSING, ColumnOfModel, SampleAverages
 from sleek.model.effect_words import (
@@ -59,6 +59,7 @@ FINE = 96  # values that a curve is computed at, besides those of its distributi
 CELLS = 24  # of a map, along an axis of numbers
 MOST_UNITS = 30  # that are not behind a click
 LONGEST_SENTENCE = 400
+UNITS = {"share of mistakes": "mistakes in %", "rmse": "RMSE", "deviance": "mean loss"}
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'"
@@ -199,6 +200,11 @@ def _fact(name: str, value: str, note: str) -> str:
 def _expected(model: KernelModel) -> str:
     assert model.facts is not None
     found = expected_error(model.outputs, model.facts)
+    if "deviance" in found:
+        d2 = "" if found["d2"] is None else f", D² {found['d2']:.3f}"
+        note = f"± {rough(found['standard_error'])}{d2} ({found['method']})"
+        name = found["loss"].replace("_", " ")
+        return _fact(f"Expected {name} loss", short(found["deviance"]), note)
     if "rmse" not in found:
         note = f"± {100 * found['standard_error']:.1f} ({found['method']})"
         return _fact("Expected mistakes", percent(found["error"]), note)
@@ -339,17 +345,11 @@ def _ladder(model: KernelModel) -> Iterable[str]:
     facts, outputs = model.facts, model.outputs
     counted = [one for one in (() if facts is None else facts.compared) if one.n_numbers]
     if len(counted) > 1:
-        root = outputs.reads == "numbers" and outputs.n_outputs == 1
-        values = np.array([one.error for one in counted])
-        deviations = np.array([one.standard_error for one in counted])
-        if root:
-            deviations = np.where(values > 0, deviations / (2.0 * np.sqrt(np.maximum(values, 1e-300))), 0.0)
-            values = np.sqrt(values)
-        elif outputs.reads == "labels":
-            values, deviations = 100 * values, 100 * deviations
+        pairs = [outputs.reported_error(one.error, one.standard_error) for one in counted]
+        values, deviations = np.array(pairs).T * (100 if outputs.reads == "labels" else 1)
         chosen = next((i for i, one in enumerate(counted) if one.chosen), None)
         sizes = np.array([float(one.n_numbers) for one in counted])
-        unit = "mistakes in %" if outputs.reads == "labels" else "RMSE" if root else "share of the variance"
+        unit = UNITS.get(outputs.error_measure, "share of the variance")
         picture = svg.ladder(sizes, values, deviations, chosen, f"Error ({unit}) against the size of models.")
         note = f"Error on held-out rows ({unit}) of the models that were tried; the chosen one is orange."
         yield f"<figure><figcaption><h3>Error and size</h3></figcaption>{picture}<p>{note}</p></figure>"
@@ -393,7 +393,10 @@ def _columns(model: KernelModel, effects: Effects | None, before: Effects | None
             f'<div class="list">{"".join(rest)}</div></details>'
         )
     silent = len(effects.curves) - sum(isinstance(name, str) for name, _ in items)
-    more = [*omission_lines(effects), *([f"{silent} columns do nothing by themselves"] if silent else [])]
+    more = [
+        *omission_lines(effects),
+        *([f"{how_many(silent, 'column')} without an effect alone"] if silent else []),
+    ]
     inner += "".join(f'<p class="small">{_sentence(line)}.</p>' for line in more)
     return _section("What each column does", _introduction(model, effects), inner)
 
@@ -409,7 +412,7 @@ def _introduction(model: KernelModel, effects: Effects) -> str:
             adds += f"above 0 in all, {say(outputs.words[0])} is predicted"
     elif len(effects.mean) == 1:
         mean = number_in_words(effects.mean[0])
-        adds = f"what a value adds to {say(target_of(model))}, beside its average of {mean}"
+        adds = f"what a value adds to {say(outputs.scaled(target_of(model)))}, beside its average of {mean}"
     else:
         adds = "what a value adds to each target, beside its average"
     return (

@@ -127,7 +127,8 @@ def _measured(model: KernelModel, scores: dict[str, Any], seen: _Seen) -> Measur
             found.append((name, Bins.of(told, came_true.astype(np.float64))))
     elif len(targets) >= LEAST_ROWS:
         names = [str(model.metadata.get("target", "y"))] if Y.shape[1] == 1 else outputs.words
-        found += [(name, Bins.of(Y[:, k], targets[:, k])) for k, name in enumerate(names)]
+        told = np.asarray(outputs.answer(Y), dtype=np.float64).reshape(Y.shape)
+        found += [(name, Bins.of(told[:, k], targets[:, k])) for k, name in enumerate(names)]
     return Measured(scores, found)
 
 

@@ -60,7 +60,7 @@ export function render({ model, el }) {
   left.append(list);
   if (others.length) {
     const unused = others.length - others.filter(reads).length;
-    const told = unused === others.length ? `${unused} columns that do not matter`
+    const told = unused === others.length ? (unused === 1 ? "1 column that does not matter" : `${unused} columns that do not matter`)
       : `${others.length} columns that matter less${unused ? `, ${unused} of them not at all` : ""}`;
     const rest = make("details"), title = make("summary", "", told);
     rest.append(title, more);
