@@ -115,7 +115,7 @@ def test_signed_weights_are_those_of_bounded_least_squares(F, r, signs):
     oracle = np.zeros(5)
     if free.any():
         wanted = np.linalg.solve(root.T, r)
-        oracle[free] = lsq_linear(root[:, free], wanted, (low[free], high[free]), tol=1e-14).x
+        oracle[free] = lsq_linear(root[:, free], wanted, (low[free], high[free]), method="bvls", tol=1e-14).x
 
     def value(theta):
         return 0.5 * theta @ A @ theta - r @ theta

@@ -285,7 +285,9 @@ def test_a_column_can_be_taken_out(tmp_path, chromium, models):
 def test_classes_are_edited_and_an_edited_model_can_be_edited_on(tmp_path, chromium):
     table, rent = flats()
     kinds = pd.cut(rent, [0, 1300, 1700, 1e9], labels=["low", "middle", "high"]).astype(str)
-    model = LowRankLSSVC(6, basis="box", C=10.0, loss="squared_error", random_state=0).fit(table, kinds).model_
+    model = (
+        LowRankLSSVC(6, basis="box", C=10.0, loss="squared_error", random_state=0).fit(table, kinds).model_
+    )
     model = model.edited(remove=[5], note="first")
     model.report(tmp_path / "report.html")
     with opened(chromium, tmp_path / "report.html") as page:

@@ -6,7 +6,7 @@ import sys
 import warnings
 from types import FrameType
 
-PACKAGES = ("sleek", "sklearn", "joblib")  # whose lines are not the user's
+PACKAGES = ("sleek", "sklearn", "joblib", "functools")  # whose lines are not the user's
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

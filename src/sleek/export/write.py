@@ -24,7 +24,8 @@ def write(model: KernelModel, path: str | os.PathLike[str], **options: Any) -> N
     >>> import tempfile
     >>> from sleek import LowRankLSSVC
     >>> from sleek.datasets import make_ripley
-    >>> model = LowRankLSSVC(3, C=10.0, random_state=0).fit(*make_ripley(100, random_state=0)).model_
+    >>> svc = LowRankLSSVC(3, basis="gaussian_rbf", C=10.0, random_state=0)
+    >>> model = svc.fit(*make_ripley(100, random_state=0)).model_
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(model, f"{folder}/ripley.h", name="ripley")
     ...     print(Path(f"{folder}/ripley.h").read_text().splitlines()[0])
