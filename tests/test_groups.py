@@ -83,13 +83,15 @@ def test_tables_without_groups_look_like_none():
     from sleek.datasets import make_ripley
 
     rng = np.random.default_rng(0)
-    assert looks_grouped(make_ripley(500, random_state=0)[0], None) is None
+    assert looks_grouped(make_ripley(500, random_state=0)[0], None, np.arange(2)) is None
     ages = np.column_stack([rng.integers(20, 80, 1000), rng.integers(0, 2, 1000), rng.integers(0, 5, 1000)])
-    assert looks_grouped(ages.astype(float), None) is None
+    assert looks_grouped(ages.astype(float), None, np.arange(ages.shape[1])) is None
     design = np.array(np.meshgrid(*[np.arange(4.0)] * 4)).reshape(4, -1).T
-    assert looks_grouped(np.repeat(design, 3, axis=0), None) is None
+    assert looks_grouped(np.repeat(design, 3, axis=0), None, np.arange(design.shape[1])) is None
     visits = np.column_stack([np.repeat(rng.normal(size=(50, 3)), 6, axis=0)])
-    assert looks_grouped(visits, ["a", "b", "c"]) is not None
+    assert looks_grouped(visits, ["a", "b", "c"], np.arange(3)) is not None
+    one_date = looks_grouped(visits, ["a", "b", "c"], np.zeros(3))  # its parts never differ among themselves
+    assert not one_date.startswith("Feature")
 
 
 def test_series_that_drifts_is_judged_by_its_last_rows():

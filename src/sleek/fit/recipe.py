@@ -136,7 +136,10 @@ def fit_rows(
     source = rows.source(outputs, weighting, run)
     fitted = fit(source, request, plan, rng, run.workers, names, report, standing, judging)
     if judging.open and fitted.pasted == 1:
-        warn_of_groups(as_new(fitted.sampled_x), names)
+        columns = np.arange(rows.n_features)
+        if inputs is not None:
+            columns = np.repeat(np.arange(len(inputs.places)), [p.stop - p.start for p in inputs.places])
+        warn_of_groups(as_new(fitted.sampled_x), names, columns)
     return FittedRows(fitted, rows, n_rows, weighting.scale * fitted.pasted, names, inputs, as_new)
 
 

@@ -100,7 +100,7 @@ def in_words(numbers: dict[str, Any]) -> str:
     'R² 0.871 ± 0.020, the mean over the targets (refitted folds)'
     >>> in_words({"loss": "poisson", "deviance": 0.83, "standard_error": 0.021, "d2": 0.25,
     ...           "method": "rows held out"})
-    'mean poisson loss 0.83 ± 0.02, D² 0.250 (rows held out)'
+    'mean poisson loss 0.83 ± 0.021, D² 0.250 (rows held out)'
     """
     details = [numbers["method"]]
     if "deviance" in numbers:

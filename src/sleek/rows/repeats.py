@@ -130,9 +130,12 @@ def different_rows(rows: Block) -> FloatArray:
     return rows.X[np.sort(first)]
 
 
-def warn_of_groups(X: FloatArray, names: Sequence[str] | None) -> None:
-    """A warning if rows look as if they belonged together, as those of one patient do."""
-    reason = looks_grouped(X, names)
+def warn_of_groups(X: FloatArray, names: Sequence[str] | None, columns: IntArray) -> None:
+    """A warning if rows look as if they belonged together, as those of one patient do.
+
+    `columns` (d,) says which column each feature comes from.
+    """
+    reason = looks_grouped(X, names, columns)
     if reason is not None:
         warn(
             f"{reason}: rows seem to belong together, as those of one patient or one machine do. If you "
@@ -141,18 +144,19 @@ def warn_of_groups(X: FloatArray, names: Sequence[str] | None) -> None:
         )
 
 
-def looks_grouped(X: FloatArray, names: Sequence[str] | None) -> str | None:
+def looks_grouped(X: FloatArray, names: Sequence[str] | None, columns: IntArray) -> str | None:
     """Why rows X (n, d) look as if they belonged together, or None.
 
-    Either a feature is like an identifier, of many values in a few rows each, within which another feature
-    never changes; or many rows are equal although features have far more combinations than there are rows.
+    Either a feature is like an identifier, of many values in a few rows each, within which a feature of
+    another column never changes; or many rows are equal although features have far more combinations than
+    there are rows.
 
     >>> rng = np.random.default_rng(0)
     >>> age = rng.normal(50, 10, 40)
     >>> X = np.column_stack([np.repeat(np.arange(40), 5), np.repeat(age, 5), rng.normal(size=200)])
-    >>> looks_grouped(X, ["patient", "age", "dose"])
+    >>> looks_grouped(X, ["patient", "age", "dose"], np.arange(3))
     "Feature 'age' never changes among rows of the same 'patient' (40 values in 200 rows)"
-    >>> looks_grouped(X[:, 1:], None) is None
+    >>> looks_grouped(X[:, 1:], None, np.arange(2)) is None
     True
     """
     n = len(X)
@@ -166,7 +170,7 @@ def looks_grouped(X: FloatArray, names: Sequence[str] | None) -> str | None:
     for i in np.flatnonzero((sizes >= LEAST_IDENTIFIERS) & (few * sizes <= n) & (n <= many * sizes)):
         repeated = np.bincount(codes[i]) > 1
         for j in np.flatnonzero((sizes >= LEAST_OTHERS) & (sizes <= sizes[i])):
-            if i == j or repeated.sum() < LEAST_IDENTIFIERS:
+            if columns[i] == columns[j] or repeated.sum() < LEAST_IDENTIFIERS:
                 continue
             if abs(np.corrcoef(codes[i], codes[j])[0, 1]) > MOST_ALIKE:
                 continue

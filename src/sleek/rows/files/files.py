@@ -119,7 +119,7 @@ class Files(Rows):
         groups = names_of("groups", self.groups, "the name of a column or None")
         for role, names in (("weight", weights), ("groups", groups)):
             if len(names) > 1:
-                raise TypeError(f"`{role}` must be the name of a column or None, got {names!r}.")
+                raise TypeError(f"`{role}` must be the name of a column or None, got {list(names)!r}.")
             if set(targets) & set(names):
                 raise ValueError(f"The target {names[0]!r} must not be the {role} too.")
         if set(groups) & set(weights):
