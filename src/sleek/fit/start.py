@@ -235,12 +235,16 @@ def _at_leaves(
     left: FloatArray,
     constraints: OnFeatures | None = None,
 ) -> Expansion:
-    """Units at leaves of trees; those that look at few features at most stay with these."""
+    """Units at leaves of trees; those that look at few features at most stay with these.
+
+    So do all where there are more features than rows: a box that could close any of thousands of sides would
+    learn thousands of numbers from a few rows.
+    """
     lows, highs = leaves_within(constraints, rows, n_units, left, n_features)
     middle = np.median(rows.rows.X, axis=0)
-    units = basis.start_at_leaves(
-        lows, highs, sharpness, middle, n_features is None and may_close(constraints)
-    )
+    wide = rows.rows.X.shape[1] > rows.rows.copies.sum()
+    closing = n_features is None and not wide and may_close(constraints)
+    units = basis.start_at_leaves(lows, highs, sharpness, middle, closing)
     return Expansion((Part(basis, units, () if n_features is None else basis.widths),))
 
 
