@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sleek._runtime.checks import check_n_jobs
+from sleek._runtime.column_table import ColumnTable
 from sleek._runtime.progress import Reporter
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import AnyArray
@@ -179,7 +180,7 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         self.n_numbers_ = self.model_.n_numbers
         self.n_iter_, self.history_, self.status_ = training.n_iter, training.history, training.status
         self.C_, self.pull_ = outcome.model.C, fitted.pull
-        self.selection_, self.path_ = fitted.selection, fitted.path
+        self.selection_, self.path_ = ColumnTable(fitted.selection), ColumnTable(fitted.path)
         self.expected_error_, self.expected_error_std_ = outcome.errors, outcome.error_deviations
         self.expected_error_method_ = fitted.judged_by
         self.left_out_rows_, self.left_out_residuals_ = outcome.left_out_rows, outcome.left_out_residuals

@@ -129,7 +129,8 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     C_, pull_ : float
         The penalties, given or chosen.
     selection_ : dict of lists
-        What was tried, as columns of a table; empty if nothing was left to choose.
+        What was tried, as columns of a table, which notebooks show as one; empty if nothing was left to
+        choose.
     path_ : dict of lists
         The ladder, as columns of a table, fewest numbers first: how many numbers, units, and ramps or linear
         features each model has, its error on held-out rows, and the standard error of that. These errors were
