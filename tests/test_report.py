@@ -317,6 +317,94 @@ def test_three_hundred_columns_are_drawn_on_demand(tmp_path):
     assert len(page) - saved - data - pictures < 200_000
 
 
+# -- rows that are asked for --------------------------------------------------------------------------------
+
+
+def rows_in(page):
+    """The rows that a page carries."""
+    data = re.search(r"^const model = (.*);$", page, re.MULTILINE)
+    return json.loads(data[1])["rows"]
+
+
+@pytest.mark.parametrize("name", ["number", "classes", "several", "curves"])
+def test_rows_are_included_only_if_asked_for(models, name, tmp_path):
+    table, _ = flats(30, seed=8)
+    y, path = models[name].predict(table), tmp_path / "report.html"
+    models[name].report(path, table, y)
+    assert rows_in(path.read_text("utf-8")) == []
+    assert "and no rows." in path.read_text("utf-8")
+    models[name].report(path, table, y, include_rows=7)
+    assert rows_in(path.read_text("utf-8")) == [[n, row] for n, row in enumerate(raw_rows(table[:7]))]
+    assert "and 7 rows that it was measured on." in path.read_text("utf-8")
+    models[name].report(path, table, y, include_rows=1000)
+    assert len(rows_in(path.read_text("utf-8"))) == 30
+
+
+def test_included_rows_of_bare_arrays(tmp_path):
+    model, X = zoo.model("box", "number"), zoo.test_rows("number")
+    model.report(tmp_path / "report.html", X, model.predict(X), include_rows=3)
+    assert rows_in((tmp_path / "report.html").read_text("utf-8")) == [[n, X[n].tolist()] for n in range(3)]
+
+
+@needs_node
+def test_included_rows_may_hold_what_training_had_none_of(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=90), "town": rng.choice(["Aarau", "Basel"], 90)})
+    model = LowRankLSSVR(3, basis="box", C=1.0, random_state=0).fit(table, table["a"]).model_
+    strange = pd.DataFrame({"a": [0.5, None, 1.5], "town": ["Elm", "Basel", None]})
+    with pytest.warns(UserWarning, match="missing|Elm"):
+        measured = measure(model, strange, [0.0, 0.0, 0.0], 3)
+    with pytest.warns(UserWarning, match="missing|Elm"):
+        predicted = model.predict(strange)
+    assert measured.rows == [(0, [0.5, "\0"]), (1, [None, "Basel"]), (2, [1.5, None])]
+    rows = [values for _, values in measured.rows]
+    found = in_node(tmp_path, model, rows, "rows.map((row) => program.predict(row))")
+    np.testing.assert_allclose(found, predicted, rtol=1e-12)
+    a, town = data_of(model, model.effects(), measured.rows)["columns"]
+    assert a["gap"]
+    assert [level["shown"] for level in town["levels"]] == ["Aarau", "Basel", "(another)", "(missing)"]
+    a, town = data_of(model, model.effects())["columns"]
+    assert not a["gap"]
+    assert len(town["levels"]) == 2
+
+
+def test_rows_to_include_need_data_and_a_page(models, tmp_path):
+    table, rent = flats(10)
+    model, path = models["number"], tmp_path / "report.html"
+    with pytest.raises(ValueError, match="needs data with their true values"):
+        model.report(path, include_rows=5)
+    for wrong in (-1, 2.5, True, "all"):
+        with pytest.raises(ValueError, match="must be a number of rows"):
+            model.report(path, table, rent, include_rows=wrong)
+    with pytest.raises(ValueError, match=r"end in \.html"):
+        model.report(tmp_path / "report.md", table, rent, include_rows=5)
+    with pytest.raises(ValueError, match="got an array of features"):
+        model.report(path, model.inputs.transform(table), rent, include_rows=5)
+
+
+def test_the_command_line_includes_rows(tmp_path, models):
+    from typer.testing import CliRunner
+
+    from sleek.cli.commands import app
+
+    table, rent = flats(20, seed=6)
+    table["rent"] = rent
+    table.loc[1, "rent"] = None
+    table.to_csv(tmp_path / "test.csv", index=False)
+    models["number"].save(tmp_path / "model.json", metadata={"target": "rent"})
+    model, data, path = (str(tmp_path / name) for name in ("model.json", "test.csv", "report.html"))
+    done = CliRunner().invoke(app, ["report", model, data, "--include-rows", "4", "-o", path])
+    assert done.exit_code == 0, done.output
+    rows = raw_rows(table)
+    found = rows_in((tmp_path / "report.html").read_text("utf-8"))
+    assert [row for _, row in found] == [rows[n] for n in (0, 2, 3, 4)]
+    assert [n for n, _ in found] == [0, 2, 3, 4]
+    for others in ([], [model]):
+        done = CliRunner().invoke(app, ["report", model, *others, "--include-rows", "4", "-o", path])
+        assert done.exit_code == 2
+        assert "true values" in " ".join(done.stderr.split())
+
+
 # -- Markdown and notebooks ---------------------------------------------------------------------------------
 
 

@@ -106,6 +106,30 @@ def test_a_link_carries_the_row(tmp_path, chromium, models):
         assert page.evaluate("location.hash") == ""
 
 
+def test_what_if_starts_from_a_row_of_the_data(tmp_path, chromium, models):
+    model, (table, _) = models["classes"], flats(30, seed=9)
+    table.loc[4, "area"] = np.nan
+    model.report(tmp_path / "report.html", table, model.predict(table), include_rows=6)
+    with opened(chromium, tmp_path / "report.html") as page:
+        typical = page.evaluate(f"{REPORT}.row.slice()")
+        rows = page.get_by_label("Start from")
+        assert rows.locator("option").all_inner_texts() == ["a typical row", *(f"row {n}" for n in range(6))]
+        for n, wanted in enumerate(raw_rows(table[:6])):
+            rows.select_option(label=f"row {n}")
+            page.wait_for_timeout(200)
+            assert page.evaluate(f"{REPORT}.row") == wanted
+            assert page.evaluate(TEXT.format(".prediction")) == model.predict(table[n : n + 1])[0]
+        assert page.locator(".control input[type=number]").nth(0).input_value() != ""
+        page.evaluate(f"{REPORT}.set(1, 1950)")
+        page.get_by_role("button", name="Start again").click()
+        assert page.evaluate(f"{REPORT}.row") == raw_rows(table[5:6])[0]
+        rows.select_option(label="a typical row")
+        assert page.evaluate(f"{REPORT}.row") == typical
+    model.report(tmp_path / "report.html", table, model.predict(table))
+    with opened(chromium, tmp_path / "report.html") as page:
+        assert page.get_by_label("Start from").count() == 0
+
+
 def test_a_flip_can_be_tried_and_strange_rows_are_named(tmp_path, chromium, models):
     models["classes"].report(tmp_path / "report.html")
     with opened(chromium, tmp_path / "report.html", "#year=1500") as page:
@@ -168,10 +192,12 @@ def test_hostile_words_do_nothing(tmp_path, chromium, word):
     table = {word: rng.normal(size=120), "level": rng.choice([word, "b"], 120)}
     y = np.where(table[word] + rng.normal(size=120) > 0, word, "other")
     model = LowRankLSSVC(3, basis="box", C=1.0, random_state=0).fit(table, y)
-    model.report(tmp_path / "report.html", table, y)
+    model.report(tmp_path / "report.html", table, y, include_rows=3)
     with opened(chromium, tmp_path / "report.html", viewport={"width": 800, "height": 600}) as page:
         labels = page.evaluate(f"[...{REPORT}.program.labels]")
         assert sorted(labels) == sorted([word, "other"])
+        page.get_by_label("Start from").select_option(label="row 2")
+        assert page.evaluate(f"{REPORT}.row") == [table[word][2], table["level"][2]]
         page.evaluate(f"{REPORT}.set(0, 0.25)")
         page.wait_for_timeout(400)
         link = page.evaluate("location.hash")

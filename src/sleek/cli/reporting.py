@@ -31,24 +31,39 @@ def report(
     ] = None,
     target: opt.TrueTargetName = None,
     decimal: opt.Decimal = None,
+    include_rows: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Put the first N rows of the data into the page, for what if.",
+        ),
+    ] = 0,
 ) -> None:
     """Write a model as one page: how good it is, what each column does, and what if.
 
     The page opens from disk, needs no network and reads without JavaScript.
-    It carries the model and binned counts of its training rows, no rows.
+    It carries the model and binned counts of its training rows, and no rows unless asked for.
 
     [bold]Examples[/bold]
     sleek report model.json -o report.html
     sleek report model.json test.csv -o report.html
+    sleek report model.json test.csv --include-rows 20 -o report.html
     sleek report old.json new.json -o changes.html
     """
     from sleek._runtime.progress import Display
     from sleek.cli.output import check_output, is_standard_output, say_notes, write_bytes
+    from sleek.report.included_rows import check_include_rows
 
     if output.suffix.lower() not in ENDINGS and not is_standard_output(output):
         raise InputError(f"{output} must end in {', '.join(ENDINGS)} to say what to write.")
     if data is not None:
         opt.one_stdin(model, data)
+    there_are_rows = data is not None and not _is_model(data)
+    try:
+        check_include_rows(include_rows, there_are_rows, output.suffix.lower() != ".md")
+    except ValueError as error:
+        raise InputError(str(error)) from None
     check_output(output, model, *([] if data is None else [data]))
     notes: list[str] = []
     with Display() as display:
@@ -57,11 +72,11 @@ def report(
         from sleek.report.writing import KINDS
 
         found, measured, old = load_model(str(model)), None, None
-        if data is not None and _is_model(data):
+        if data is not None and not there_are_rows:
             old, found = found, load_model(str(data))
         elif data is not None:
             display(f"measuring on {opt.name_in_messages(data)}")
-            measured, notes = measure_file(found, data, target, decimal)
+            measured, notes = measure_file(found, data, target, decimal, include_rows)
         kind = KINDS.get(output.suffix.lower(), KINDS[".html"])
         content = kind(found, measured, old).encode("utf-8")
     write_bytes(content, output)
@@ -77,7 +92,7 @@ def _is_model(path: Path) -> bool:
 
 
 def measure_file(
-    model: KernelModel, data: Path, target: str | None, decimal: str | None
+    model: KernelModel, data: Path, target: str | None, decimal: str | None, include_rows: int
 ) -> tuple[Measured, list[str]]:
     """What the rows of a file say of a model, and notes."""
     from sleek.cli.data import all_cores, files_for, note_missing_targets, notes_on_rows, path_of, target_of
@@ -94,7 +109,7 @@ def measure_file(
         warnings.simplefilter("always")
         files, rows = files_for(model, path, decimal, target=name, drop_missing_targets=True)
         run = Run(all_cores(), strangers={})
-        measured = measure_rows(model, rows, run)
+        measured = measure_rows(model, rows, run, include_rows)
         notes = notes_on_rows(files, model, run, heard)
         notes += note_missing_targets(files, name, measured.scores["rows"])
     return measured, notes

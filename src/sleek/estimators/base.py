@@ -226,12 +226,14 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         """How common the values of each row were in training; see `KernelModel.familiar`."""
         return self._model().familiar(X)
 
-    def report(self, path: str | PathLike[str], X: Any = None, y: Any = None) -> None:
+    def report(
+        self, path: str | PathLike[str], X: Any = None, y: Any = None, *, include_rows: int = 0
+    ) -> None:
         """Write the model as one HTML page, measured on rows `X` with targets `y`.
 
         See `KernelModel.report`.
         """
-        self._model().report(path, X, y)
+        self._model().report(path, X, y, include_rows=include_rows)
 
     def predict_to(
         self,

@@ -574,13 +574,15 @@ class KernelModel:
 
         return text_of(self, width, everything)
 
-    def report(self, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
+    def report(
+        self, path: str | os.PathLike[str], X: Any = None, y: Any = None, *, include_rows: int = 0
+    ) -> None:
         """Write the model as a page to look at and to try out.
 
         It says how good the model is and what each column does, answers "what if", and takes edits.
 
         The page opens from disk, asks for nothing from anywhere, and reads without JavaScript. It carries the
-        model and binned counts of the training rows, no rows.
+        model and binned counts of the training rows, and no rows unless you ask for some.
 
         Parameters
         ----------
@@ -589,10 +591,13 @@ class KernelModel:
             Rows that the model has not seen, to measure it on.
         y : array-like, default=None
             Their targets.
+        include_rows : int, default=0
+            How many of the rows of `X`, the first ones, the page carries to start "what if" from. Whoever has
+            the page can read them.
         """
         from sleek.report.writing import write_report
 
-        write_report(self, path, X, y)
+        write_report(self, path, X, y, include_rows)
 
     def __str__(self) -> str:
         return self.in_words()

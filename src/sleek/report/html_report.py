@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -32,6 +32,7 @@ from sleek.model.saving import dumps
 from sleek.report import svg
 from sleek.report.comparison import compare, curve_of_other
 from sleek.report.expected import expected_error
+from sleek.report.included_rows import IncludedRow
 from sleek.report.measured import Measured, count_in_words
 from sleek.report.model_words import (
     LACKS,
@@ -100,6 +101,7 @@ def page_of(model: KernelModel, measured: Measured | None = None, old: KernelMod
     known = model.facts is not None and model.facts.distributions is not None
     effects = Effects(model) if known else None
     program, why_not = _program(model, effects)
+    rows = [] if measured is None or program is None else measured.rows
     body = [
         _head(model),
         _changes(model, old),
@@ -108,7 +110,7 @@ def page_of(model: KernelModel, measured: Measured | None = None, old: KernelMod
         _what_if(why_not),
         _edit(model, effects, program),
         _in_numbers(model),
-        _how_made(model),
+        _how_made(model, len(rows)),
     ]
     return PAGE.format(
         policy=POLICY,
@@ -116,7 +118,7 @@ def page_of(model: KernelModel, measured: Measured | None = None, old: KernelMod
         style=_style(),
         body="\n".join(body),
         model=_model_text(model, effects),
-        script=_script(model, effects, program),
+        script=_script(model, effects, program, rows),
     )
 
 
@@ -147,11 +149,13 @@ def _program(model: KernelModel, effects: Effects | None) -> tuple[str | None, s
         return None, str(error)
 
 
-def _script(model: KernelModel, effects: Effects | None, program: str | None) -> str:
+def _script(
+    model: KernelModel, effects: Effects | None, program: str | None, rows: Sequence[IncludedRow]
+) -> str:
     modules = "\n".join(_module(name) for name in ("effects.mjs", "editing.mjs", "report.mjs"))
     data: dict[str, Any] = {}
     if program is not None and effects is not None:
-        data = data_of(model, effects) | {"editable": is_editable(model, effects)}
+        data = data_of(model, effects, rows) | {"editable": is_editable(model, effects)}
     return (
         f"{modules}\nconst model = {_json(data)};\n"
         'model.json = document.getElementById("model").textContent;\n'
@@ -645,7 +649,7 @@ def _bar(share: float) -> str:
     return f'<span class="bar"><i class="{side}" style="left:{left:.0f}%;width:{wide:.0f}%"></i></span>'
 
 
-def _how_made(model: KernelModel) -> str:
+def _how_made(model: KernelModel, n_rows: int) -> str:
     lines: list[tuple[str, str]] = []
     record = model.trained_by or {}
     if "estimator" in record:
@@ -662,8 +666,9 @@ def _how_made(model: KernelModel) -> str:
         '<p class="buttons no-print"><button type="button" class="download" hidden>Download the model (JSON)'
         "</button></p>"
     )
+    carried = f"{how_many(n_rows, 'row')} that it was measured on" if n_rows else "no rows"
     footer = (
         f"<footer>Written by sleek {__version__}. The page carries the model and binned counts of its "
-        "training rows, no rows, and no bin of fewer than five.</footer>"
+        f"training rows, no bin of fewer than five, and {carried}.</footer>"
     )
     return _section("How it was made", "", inner) + footer

@@ -5,7 +5,7 @@ Rows are counted in bins of at least five; smaller counts are said to be fewer t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from sleek.model.kernel_model import KernelModel
 from sleek.model.rows_to_predict import rows_of
 from sleek.outputs.classes import ClassOutputs
 from sleek.outputs.labels import Labels
+from sleek.report.included_rows import IncludedRow, included, included_in_memory
 from sleek.report.scores import scores_of_rows
 from sleek.rows.cutting import PREDICTED
 from sleek.rows.opening import open_rows
@@ -73,10 +74,13 @@ class Measured:
     bins : list of (str, Bins)
         For numbers predictions against what was true, of every target; for classes probabilities against how
         often they came true.
+    rows : list of (int, list)
+        The first rows with their numbers, if they were asked for.
     """
 
     scores: dict[str, Any]
     bins: list[tuple[str, Bins]]
+    rows: list[IncludedRow] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,15 +91,16 @@ class _Seen(Sums):
     targets: list[AnyArray]
 
 
-def measure(model: KernelModel, X: Any, y: Any) -> Measured:
-    """What rows in memory say: X as for `predict`, y their targets."""
+def measure(model: KernelModel, X: Any, y: Any, include_rows: int = 0) -> Measured:
+    """What rows in memory say: X as for `predict`, y their targets; with so many of the rows."""
     features = rows_of(model, X)
     targets = model.outputs.read_targets(y, len(features))
     given, X = model.outputs.plain(targets), np.asarray(features[:], dtype=np.float64)
-    return measure_rows(model, open_rows(X, given, None, model.outputs.reads).rows, Run())
+    found = measure_rows(model, open_rows(X, given, None, model.outputs.reads).rows, Run())
+    return replace(found, rows=included_in_memory(model, features, include_rows)) if include_rows else found
 
 
-def measure_rows(model: KernelModel, rows: Rows, run: Run) -> Measured:
+def measure_rows(model: KernelModel, rows: Rows, run: Run, include_rows: int = 0) -> Measured:
     """The same for rows that are kept somewhere, such as files, with the features that the model reads."""
 
     def task(block: RawBlock) -> _Seen:
@@ -103,7 +108,7 @@ def measure_rows(model: KernelModel, rows: Rows, run: Run) -> Measured:
 
     scores, _ = scores_of_rows(model, rows, run, weighted=False)
     seen = rows.map_reduce(task, run, reads=model.outputs.reads, features=True, cutting=PREDICTED)
-    return _measured(model, scores, seen)
+    return replace(_measured(model, scores, seen), rows=included(model, rows, include_rows))
 
 
 def _codes(model: KernelModel, targets: Any) -> AnyArray:

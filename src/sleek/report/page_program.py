@@ -7,6 +7,7 @@ of, and `parts`, the formula of each basis, by which the page evaluates effects 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -29,6 +30,7 @@ from sleek.model.effect_parts import (
 )
 from sleek.model.effects import Effects
 from sleek.model.kernel_model import KernelModel
+from sleek.report.included_rows import OTHER, IncludedRow
 from sleek.report.model_words import target_of
 from sleek.report.unit_rules import units_in_words
 from sleek.tables.columns import DateColumn, NumberColumn, WordColumn
@@ -36,6 +38,7 @@ from sleek.tables.columns import DateColumn, NumberColumn, WordColumn
 LEVELS = (0.9, 0.8)  # of intervals: the first that the calibration has rows enough for
 PRODUCT, SUM, SINGLE = 0, 1, 2  # how a unit follows from the terms of its columns
 LONGEST = 80
+SPECIAL: list[tuple[Any, str]] = [(OTHER, "(another)"), (None, "(missing)")]  # values that are no level
 MOST_EDITED = 200  # units whose sums are carried by a page
 
 
@@ -94,8 +97,11 @@ class PagePrinter(JavaScriptPrinter):
         )
 
 
-def data_of(model: KernelModel, effects: Effects) -> dict[str, Any]:
-    """What the page has to know besides the model's file, as plain values; a share of 0.5 is 50 %."""
+def data_of(model: KernelModel, effects: Effects, rows: Sequence[IncludedRow] = ()) -> dict[str, Any]:
+    """What the page has to know besides the model's file, as plain values; a share of 0.5 is 50 %.
+
+    `rows` are those that it shall carry, with their numbers.
+    """
     outputs, facts = model.outputs, model.facts
     assert facts is not None  # which effects need
     order = {pair: number for number, pair in enumerate(effects.listed)}
@@ -108,7 +114,11 @@ def data_of(model: KernelModel, effects: Effects) -> dict[str, Any]:
         "variances": effects.variances.tolist(),
         "spread": np.sqrt(facts.variance).tolist(),
         "level": interval_level(model),
-        "columns": [_column(effects, c) for c in range(len(effects.columns))],
+        "columns": [
+            _with_values(_column(effects, c), [values[c] for _, values in rows])
+            for c in range(len(effects.columns))
+        ],
+        "rows": [[number, values] for number, values in rows],
         "pairs": [_pair(effects, *pair) for pair in order],
         "units": units_in_words(model),
         "unit_means": _unit_means(effects),
@@ -183,6 +193,16 @@ def _column(effects: Effects, c: int) -> dict[str, Any]:
     return found | {"units": units, "tables": tables, "scales": scales[:1]}
 
 
+def _with_values(column: dict[str, Any], values: list[Any]) -> dict[str, Any]:
+    """A column whose control can show these values: other words and gaps that training had none of."""
+    if column["kind"] != "words":
+        return column | {"gap": column["gap"] or None in values}
+    there = {level["value"] for level in column["levels"]}
+    more = [(value, shown) for value, shown in SPECIAL if value in values and value not in there]
+    extra = [{"value": value, "shown": shown, "share": 0.0} for value, shown in more]
+    return column | {"levels": [*column["levels"], *extra]}
+
+
 def _levels(column: ColumnOfModel) -> list[dict[str, Any]]:
     """What there is to choose: the levels with their shares, any other word, a gap."""
     kind = column.kind
@@ -192,9 +212,9 @@ def _levels(column: ColumnOfModel) -> list[dict[str, Any]]:
     }
     values: list[tuple[Any, str]] = [(level, _short(level)) for level in kind.levels]
     if kind.knows_others:
-        values.append(("\0", "(another)"))
+        values.append(SPECIAL[0])
     if kind.knows_gaps:
-        values.append((None, "(missing)"))
+        values.append(SPECIAL[1])
     lines = [*range(len(kind.levels))]
     lines += [len(kind.levels)] * kind.knows_others + [len(kind.levels) + 1] * kind.knows_gaps
     return [

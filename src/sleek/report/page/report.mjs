@@ -75,7 +75,10 @@ export function render({ model, el }) {
   }
   const buttons = make("p", "buttons"), again = make("button", "", "Start again"), link = make("button", "", "Copy link");
   again.type = link.type = "button";
-  again.addEventListener("click", () => { columns.forEach((_, c) => set(c, start[c], true)); update(); });
+  const begin = (values) => { columns.forEach((_, c) => set(c, values[c], true)); update(); };
+  const rows = [["", start], ...model.rows], chosen = chooser(rows, (n) => begin(rows[n][1]));
+  if (model.rows.length) list.before(chosen.element);
+  again.addEventListener("click", () => begin(rows[chosen.number()][1]));
   link.addEventListener("click", async () => {
     write(columns, row, start);
     try {
@@ -98,6 +101,18 @@ export function render({ model, el }) {
 }
 
 // -- controls ----------------------------------------------------------------------------------------------
+
+function chooser(rows, changed) { // the row to begin with: a typical one, or one that the page carries
+  const element = make("label", "rows", "Start from "), select = make("select");
+  rows.forEach(([number], n) => {
+    const option = make("option", "", n ? `row ${number}` : "a typical row");
+    option.value = String(n);
+    select.append(option);
+  });
+  select.addEventListener("change", () => changed(Number(select.value)));
+  element.append(select);
+  return { element, number: () => Number(select.value) };
+}
 
 function control(column, changed) {
   const element = make("div", "control"), label = make("label"), name = make("span", "name", column.shown);
