@@ -308,6 +308,41 @@ def test_a_column_can_be_taken_out(tmp_path, chromium, models):
     assert without.edits.history[0].words == wanted.edits.history[0].words
 
 
+BARS = """() => [...document.getElementById("report").shadowRoot.querySelectorAll("rect.edited")].map((bar) => {
+  const scale = bar.closest("svg").querySelector(".zero[data-x]").dataset.x.split(" ").map(Number);
+  const label = [...bar.closest("svg").querySelectorAll("text.end")]
+    .find((one) => Math.abs(Number(one.getAttribute("y")) - Number(bar.getAttribute("y")) - 10) < 1);
+  const [low, high, start, end] = scale, [x, width] = ["x", "width"].map((key) => Number(bar.getAttribute(key)));
+  const values = [x, x + width].map((at) => low + (high - low) * (at - start) / (end - start));
+  return [label.textContent, values, bar.textContent];
+})"""
+
+
+@pytest.mark.parametrize("basis", ["curves", "box"])
+def test_bars_of_levels_follow_edits(tmp_path, chromium, models, basis):
+    model = models["curves"] if basis == "curves" else editable()[0]
+    model.report(tmp_path / "report.html")
+    remove = int(np.argmax(np.abs(model.theta[:, 0])))
+    wanted = pool(model.edited(remove=[remove])).effects().curves["town"]
+    before = pool(model).effects().curves["town"]
+    span = np.ptp([0.0, *before.outputs[:, 0]])
+    with opened(chromium, tmp_path / "report.html") as page:
+        assert page.evaluate(BARS) == []
+        page.get_by_label(f"{remove}: ", exact=False).first.uncheck()
+        page.wait_for_timeout(200)
+        found = {word: (values, said) for word, values, said in page.evaluate(BARS)}
+        assert sorted(found) == sorted(map(str, wanted.values))
+        for word, value in zip(wanted.values, wanted.outputs[:, 0], strict=True):
+            ends, said = found[word]
+            assert sorted(ends) == pytest.approx(sorted([0.0, value]), abs=0.005 * span)
+            assert float(said.removeprefix("now ").replace("−", "-").replace(",", "")) == pytest.approx(
+                value, rel=0.01, abs=1e-6 * span
+            )
+        page.get_by_role("button", name="Undo").click()
+        page.wait_for_timeout(200)
+        assert page.evaluate(BARS) == []
+
+
 def test_classes_are_edited_and_an_edited_model_can_be_edited_on(tmp_path, chromium):
     table, rent = flats()
     kinds = pd.cut(rent, [0, 1300, 1700, 1e9], labels=["low", "middle", "high"]).astype(str)

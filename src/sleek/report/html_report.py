@@ -503,7 +503,7 @@ def _curve(
             order = np.argsort(column.points[:, 0], kind="stable")
         words = [str(curve.values[i]) for i in order]
         was = _before(before, column, column.points[order], shown)
-        return svg.levels(words, outputs[order], curve.weights[order], label, was)
+        return svg.levels(words, outputs[order], curve.weights[order], label, was, order.tolist())
     gaps = np.array([isinstance(value, str) and value == MISSING for value in curve.values])
     if gaps.all():
         return svg.levels([str(value) for value in curve.values], outputs, curve.weights, label)
@@ -596,7 +596,7 @@ def _edit(model: KernelModel, effects: Effects | None, program: str | None) -> s
     note = (
         "Take a unit or a column out, set a weight, or hold it to a sign: all other weights are solved "
         "again, exactly, from the sums over the training rows that this page carries. Dashed lines in the "
-        "curves above are the model as it is now."
+        "pictures above are the model as it is now."
     )
     needs = '<p class="small">This part needs JavaScript.</p>'
     inner = f'<div class="edit"><ol class="past">{history}</ol>{needs}</div>'

@@ -234,10 +234,12 @@ def levels(
     weights: FloatArray,
     label: str,
     before: FloatArray | None = None,
+    points: Sequence[int] = (),
 ) -> str:
     """A column of words: a bar, or a dot for each line, and how common each level is.
 
-    `before` is what the bars were in another model.
+    `before` is what the bars were in another model; `points` are the levels' places in the column's
+    distribution, by which the script draws bars of an edited model.
     """
     shown = [*range(len(words))]
     if len(shown) > MOST_LEVELS:
@@ -257,8 +259,10 @@ def levels(
             value = float(outputs[i, 0])
             start, wide = min(zero, x(value)), abs(x(value) - zero)
             side = "up" if value >= 0 else "down"
+            known = f' data-point="{points[i]}"' if points else ""
             inner.append(
-                f'<rect class="{side}" x="{_p(start)}" y="{top + 3}" width="{_p(wide)}" height="13" rx="1.5">'
+                f'<rect class="{side}"{known} x="{_p(start)}" y="{top + 3}" width="{_p(wide)}" '
+                f'height="13" rx="1.5">'
                 f"<title>{signed_in_words(value)}</title></rect>"
             )
             if before is not None:
@@ -268,7 +272,8 @@ def levels(
             dots = enumerate(outputs[i].tolist())
             inner += [circle(x(v), top + 9.5, f"dot c{k % 8}", 4) for k, v in dots]
     height = TOP + len(shown) * LINE_HEIGHT
-    inner.insert(0, f'<path class="zero" d="M{_p(zero)} {TOP}V{height}"/>')
+    scale = f' data-x="{low!r} {high!r} {_p(x.start)} {_p(x.end)}"' if points else ""
+    inner.insert(0, f'<path class="zero"{scale} d="M{_p(zero)} {TOP}V{height}"/>')
     inner += [text(x(value), height + 14, number_in_words(value), "mid") for value in ticks(low, high, 3)]
     if len(shown) < len(words):
         height += 16

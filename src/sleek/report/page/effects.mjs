@@ -271,7 +271,13 @@ export function evaluator(model) {
     return curve(c, x);
   }
 
-  return { effects, curveAt, pulls, told, reasons, flip, unusual, contest };
+  function curveOf(c, own) { // what column c alone adds where its features are these
+    const x = [];
+    own.forEach((v, i) => { x[columns[c].place[0] + i] = v; });
+    return curve(c, x);
+  }
+
+  return { effects, curveAt, curveOf, pulls, told, reasons, flip, unusual, contest };
 }
 
 function interpolate(value, x, y) {

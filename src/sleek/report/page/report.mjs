@@ -430,10 +430,11 @@ function copy({ removed, fixed, signs }) {
   return { removed: new Set(removed), fixed: new Map(fixed), signs: new Map(signs) };
 }
 
-function compare(root, model, evaluate, row) { // curves as they are now, over those of the page
+function compare(root, model, evaluate, row) { // curves and bars as they are now, over those of the page
   for (const figure of root.querySelectorAll("figure[data-column]")) {
     const c = Number(figure.dataset.column), dot = figure.querySelector(".now");
     figure.querySelectorAll(".edited").forEach((one) => one.remove());
+    if (model.edited) outline(figure, model.columns[c], (own) => evaluate.curveOf(c, own)[0]);
     if (!model.edited || !dot) continue;
     const [x, y] = [dot.dataset.x, dot.dataset.y].map((one) => one.split(" ").map(Number));
     const shape = figure.querySelector(".line").cloneNode();
@@ -446,6 +447,21 @@ function compare(root, model, evaluate, row) { // curves as they are now, over t
     shape.setAttribute("class", "line edited");
     shape.setAttribute("d", path);
     dot.before(shape);
+  }
+}
+
+function outline(figure, column, height) { // of every bar of a level, as it is now
+  const scale = figure.querySelector(".zero[data-x]")?.dataset.x.split(" ").map(Number);
+  for (const bar of figure.querySelectorAll("rect[data-point]")) {
+    const value = height(column.points[Number(bar.dataset.point)]), wide = figure.querySelector("svg").viewBox.baseVal.width;
+    const [from, to] = [along(scale, 0), Math.min(Math.max(along(scale, value), 0), wide)];
+    const shape = bar.cloneNode(true);
+    shape.setAttribute("class", "edited");
+    shape.setAttribute("x", Math.min(from, to).toFixed(1));
+    shape.setAttribute("width", Math.abs(to - from).toFixed(1));
+    shape.removeAttribute("data-point");
+    shape.firstElementChild.textContent = `now ${signed(value)}`;
+    bar.after(shape);
   }
 }
 
