@@ -308,11 +308,13 @@ def test_a_column_can_be_taken_out(tmp_path, chromium, models):
     assert without.edits.history[0].words == wanted.edits.history[0].words
 
 
-BARS = """() => [...document.getElementById("report").shadowRoot.querySelectorAll("rect.edited")].map((bar) => {
+BARS = """() => [...document.querySelector("#report").shadowRoot.querySelectorAll(".edited[x]")].map(
+(bar) => {
   const scale = bar.closest("svg").querySelector(".zero[data-x]").dataset.x.split(" ").map(Number);
   const label = [...bar.closest("svg").querySelectorAll("text.end")]
     .find((one) => Math.abs(Number(one.getAttribute("y")) - Number(bar.getAttribute("y")) - 10) < 1);
-  const [low, high, start, end] = scale, [x, width] = ["x", "width"].map((key) => Number(bar.getAttribute(key)));
+  const [low, high, start, end] = scale;
+  const [x, width] = ["x", "width"].map((key) => Number(bar.getAttribute(key)));
   const values = [x, x + width].map((at) => low + (high - low) * (at - start) / (end - start));
   return [label.textContent, values, bar.textContent];
 })"""

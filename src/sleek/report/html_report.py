@@ -48,6 +48,7 @@ from sleek.report.page_program import data_of, is_editable, program_of
 from sleek.report.pooling import pool
 from sleek.report.shown import inputs_of
 from sleek.report.svg import say
+from sleek.report.unit_pictures import picture_of
 from sleek.report.unit_rules import lines_of
 from sleek.report.words import percent, rough, short
 from sleek.tables.columns import DateColumn, LevelColumn, NumberColumn, WordColumn
@@ -619,12 +620,15 @@ def _in_numbers(model: KernelModel) -> str:
             name, _, rest = line.partition(": ")
             lines.append(f"<li>{whom}<b>{say(name)}</b> {_sentence(rest)}</li>")
     most = float(np.abs(model.theta).max(initial=0.0)) or 1.0
-    for line in found.units:
+    for line, (number, j) in zip(found.units, found.places, strict=True):
         weight, _, rest = line.partition(" ")
+        said, side = _sentence(line), "up"
         if len(words) == 1:
-            lines.append(f"<li>{_bar(float(weight) / most)}<b>{escape(weight)}</b> {_sentence(rest)}</li>")
-        else:
-            lines.append(f"<li>{_sentence(line)}</li>")
+            said = f"{_bar(float(weight) / most)}<b>{escape(weight)}</b> {_sentence(rest)}"
+            side = "down" if float(weight) < 0 else "up"
+        shown = len(lines) < MOST_UNITS
+        picture = picture_of(model, model.parts[number], j, side) if shown else ""
+        lines.append(f"<li>{said}{picture}</li>")
     first, more = lines[:MOST_UNITS], lines[MOST_UNITS:]
     inner = f'<ul class="units">{"".join(first)}</ul>'
     if more:
@@ -638,6 +642,11 @@ def _in_numbers(model: KernelModel) -> str:
         legend.append("these are the model's own numbers: whoever adds up gets its predictions")
     else:
         legend.append("numbers are rounded here, and conditions that change next to nothing left out")
+    if 'class="both"' in inner or 'class="zero"' in inner:
+        legend.append(
+            "bars beside names say how much the sum inside varies with a column over the training rows, to "
+            "the right if it rises with the column, to both sides for levels"
+        )
     said = ". ".join(sentence[0].upper() + sentence[1:] for sentence in legend)
     return _section("The whole model in numbers", f"{rule}.", f'{inner}<p class="small">{escape(said)}.</p>')
 

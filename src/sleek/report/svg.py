@@ -104,7 +104,7 @@ def picture(inner: Iterable[str], label: str, width: float = WIDTH, height: floa
 
 def path(points: Iterable[tuple[float, float]], name: str) -> str:
     """A line through points."""
-    said = "L".join(f"{_p(x)} {_p(y)}" for x, y in points)
+    said = "L".join(f"{px(x)} {px(y)}" for x, y in points)
     return f'<path class="{name}" d="M{said}"/>'
 
 
@@ -114,7 +114,7 @@ def frame(x: Axis, y: Axis, labels: Iterable[tuple[float, str]], below: float = 
     for value in ticks(y.low, y.high, 4):
         at = y(value)
         kind = "zero" if value == 0 else "rule"
-        found.append(f'<path class="{kind}" d="M{_p(x.start)} {_p(at)}H{_p(x.end)}"/>')
+        found.append(f'<path class="{kind}" d="M{px(x.start)} {px(at)}H{px(x.end)}"/>')
         found.append(text(x.start - 6, at + 3.5, number_in_words(value), "end"))
     bottom = max(y.start, y.end) + below
     return found + [text(x(at), bottom, words, "mid") for at, words in labels]
@@ -122,12 +122,12 @@ def frame(x: Axis, y: Axis, labels: Iterable[tuple[float, str]], below: float = 
 
 def text(x: float, y: float, words: str, name: str = "", longest: int = LONGEST) -> str:
     """A text that begins, ends ("end") or has its middle ("mid") at a place."""
-    return f'<text class="{name}" x="{_p(x)}" y="{_p(y)}">{say(words, longest)}</text>'
+    return f'<text class="{name}" x="{px(x)}" y="{px(y)}">{say(words, longest)}</text>'
 
 
 def circle(x: float, y: float, name: str, r: float = 3.5) -> str:
     """A dot."""
-    return f'<circle class="{name}" cx="{_p(x)}" cy="{_p(y)}" r="{r:g}"/>'
+    return f'<circle class="{name}" cx="{px(x)}" cy="{px(y)}" r="{r:g}"/>'
 
 
 # -- columns ------------------------------------------------------------------------------------------------
@@ -166,14 +166,14 @@ def curve(
     inner = frame(x, y, axis_labels(low, high, days), STRIP + 20)
     inner.append(_bars(x, points, weights))
     for k, line in enumerate(outputs.T):
-        drawn = _bends([(x(a), y(b)) for a, b in zip(values.tolist(), line.tolist(), strict=True)])
+        drawn = bends([(x(a), y(b)) for a, b in zip(values.tolist(), line.tolist(), strict=True)])
         if outputs.shape[1] == 1:
-            said, zero = "L".join(f"{_p(a)} {_p(b)}" for a, b in drawn), _p(y(0.0))
-            inner.append(f'<path class="area" d="M{_p(x(low))} {zero}L{said}V{zero}Z"/>')
+            said, zero = "L".join(f"{px(a)} {px(b)}" for a, b in drawn), px(y(0.0))
+            inner.append(f'<path class="area" d="M{px(x(low))} {zero}L{said}V{zero}Z"/>')
         inner.append(path(drawn, f"line c{k % 8}"))
     for line in () if before is None else before.T:
         drawn = [(x(a), y(b)) for a, b in zip(values.tolist(), line.tolist(), strict=True)]
-        inner.append(path(_bends(drawn), "line before"))
+        inner.append(path(bends(drawn), "line before"))
     if gap is not None:
         at = WIDTH - RIGHT - 20
         inner += [circle(at, y(v), f"dot c{k % 8}") for k, v in enumerate(gap.tolist())]
@@ -181,16 +181,16 @@ def curve(
     if outputs.shape[1] == 1:  # where a row is: the script moves it
         inner.append(
             f'<circle class="now" r="4.5" visibility="hidden" '
-            f'data-x="{low!r} {high!r} {_p(x.start)} {_p(x.end)}" '
-            f'data-y="{y.low!r} {y.high!r} {_p(y.start)} {_p(y.end)}"/>'
+            f'data-x="{low!r} {high!r} {px(x.start)} {px(x.end)}" '
+            f'data-y="{y.low!r} {y.high!r} {px(y.start)} {px(y.end)}"/>'
         )
     return picture(inner, label, height=BOTTOM + 26)
 
 
-def _bends(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def bends(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """A line without the points that lie on it anyway.
 
-    >>> _bends([(0.0, 0.0), (1.0, 1.0), (2.0, 2.0), (3.0, 0.0)])
+    >>> bends([(0.0, 0.0), (1.0, 1.0), (2.0, 2.0), (3.0, 0.0)])
     [(0.0, 0.0), (2.0, 2.0), (3.0, 0.0)]
     """
     kept, start = points[:1], 0
@@ -224,7 +224,7 @@ def _bars(x: Axis, values: FloatArray, weights: FloatArray) -> str:
     for i, height in enumerate(heights):
         if height > 0.004 * most:
             tall = STRIP * height / most
-            said.append(f"M{_p(x.start + i * step)} {bottom}v{_p(-tall)}h{_p(step - 1)}v{_p(tall)}z")
+            said.append(f"M{px(x.start + i * step)} {bottom}v{px(-tall)}h{px(step - 1)}v{px(tall)}z")
     return f'<path class="rows" d="{"".join(said)}"/>'
 
 
@@ -253,7 +253,7 @@ def levels(
     for place, i in enumerate(shown):
         top = TOP + place * LINE_HEIGHT
         inner.append(text(LABEL - 4, top + 13, words[i], "end", 18))
-        common = _p(36 * weights[i] / most)
+        common = px(36 * weights[i] / most)
         inner.append(f'<rect class="rows" x="{WIDTH - 38}" y="{top + 6}" width="{common}" height="7"/>')
         if outputs.shape[1] == 1:
             value = float(outputs[i, 0])
@@ -261,19 +261,19 @@ def levels(
             side = "up" if value >= 0 else "down"
             known = f' data-point="{points[i]}"' if points else ""
             inner.append(
-                f'<rect class="{side}"{known} x="{_p(start)}" y="{top + 3}" width="{_p(wide)}" '
+                f'<rect class="{side}"{known} x="{px(start)}" y="{top + 3}" width="{px(wide)}" '
                 f'height="13" rx="1.5">'
                 f"<title>{signed_in_words(value)}</title></rect>"
             )
             if before is not None:
-                at = _p(x(float(before[i, 0])))
+                at = px(x(float(before[i, 0])))
                 inner.append(f'<path class="was" d="M{at} {top + 1}v17"/>')
         else:
             dots = enumerate(outputs[i].tolist())
             inner += [circle(x(v), top + 9.5, f"dot c{k % 8}", 4) for k, v in dots]
     height = TOP + len(shown) * LINE_HEIGHT
-    scale = f' data-x="{low!r} {high!r} {_p(x.start)} {_p(x.end)}"' if points else ""
-    inner.insert(0, f'<path class="zero"{scale} d="M{_p(zero)} {TOP}V{height}"/>')
+    scale = f' data-x="{low!r} {high!r} {px(x.start)} {px(x.end)}"' if points else ""
+    inner.insert(0, f'<path class="zero"{scale} d="M{px(zero)} {TOP}V{height}"/>')
     inner += [text(x(value), height + 14, number_in_words(value), "mid") for value in ticks(low, high, 3)]
     if len(shown) < len(words):
         height += 16
@@ -302,8 +302,8 @@ def pair(
     shade = np.sign(surface) * np.ceil(np.clip(np.abs(surface) / most * (STEPS + 0.5) - 0.5, 0, STEPS))
     x = Axis(0, surface.shape[0], LABEL if wordy else LEFT + 8, WIDTH - RIGHT)
     y = Axis(0, surface.shape[1], TOP + MAP_HEIGHT, TOP)
-    ground = f'width="{_p(x.end - x.start)}" height="{MAP_HEIGHT}"'
-    inner = [f'<rect class="ground" x="{_p(x.start)}" y="{TOP}" {ground}/>']
+    ground = f'width="{px(x.end - x.start)}" height="{MAP_HEIGHT}"'
+    inner = [f'<rect class="ground" x="{px(x.start)}" y="{TOP}" {ground}/>']
     for step in (*range(-STEPS, 0), *range(1, STEPS + 1)):
         runs = "".join(_runs(shade == step, x, y))
         if runs:
@@ -324,12 +324,12 @@ def _runs(there: AnyArray, x: Axis, y: Axis) -> Iterable[str]:
         ends = np.flatnonzero(np.diff(np.concatenate([[False], line, [False]]).astype(np.int8)))
         for start, end in ends.reshape(-1, 2).tolist():
             wide, tall = x(end) - x(start), y(j) - y(j + 1)
-            yield f"M{_p(x(start))} {_p(y(j + 1))}h{_p(wide)}v{_p(tall)}h{_p(-wide)}z"
+            yield f"M{px(x(start))} {px(y(j + 1))}h{px(wide)}v{px(tall)}h{px(-wide)}z"
 
 
 def _axes(x: float, y: float, across: str, up: str) -> str:
     """What the axes are, with a wide space between."""
-    return f'<text x="{_p(x)}" y="{_p(y)}">→ {say(across, 28)}&emsp;↑ {say(up, 28)}</text>'
+    return f'<text x="{px(x)}" y="{px(y)}">→ {say(across, 28)}&emsp;↑ {say(up, 28)}</text>'
 
 
 def marks(low: float, high: float, n_cells: int, days: bool) -> list[tuple[float, str]]:
@@ -387,6 +387,6 @@ def ladder(
     return picture(inner, label, height=BOTTOM + 40)
 
 
-def _p(value: float) -> str:
+def px(value: float) -> str:
     """A coordinate."""
     return f"{value:.1f}".removesuffix(".0")

@@ -102,6 +102,8 @@ class Lines:
         For each output, a line for each column that has a curve.
     units : list of str
         A line for each unit, the heaviest first.
+    places : list of (int, int)
+        The part of each of these units, and its number there.
     exact : bool
         Whether these numbers are the model's own, and all of them.
     legend : list of str
@@ -111,6 +113,7 @@ class Lines:
     constants: list[str]
     curves: list[list[str]]
     units: list[str]
+    places: list[tuple[int, int]]
     exact: bool
     legend: list[str]
 
@@ -131,11 +134,11 @@ def units_in_words(model: KernelModel) -> list[str]:
     >>> units_in_words(model)
     ['x0']
     """
-    columns, writer = _shown_columns(model), Writer(rough=True)
+    columns, writer = shown_columns(model), Writer(rough=True)
     found = []
     for part in model.parts:
         for j in range(len(part)):
-            one = Part(part.basis, part.basis.take(part.units, np.arange(len(part)) == j))
+            one = unit_of(part, j)
             if isinstance(part.basis, Linear | Curves):
                 found.append(_single(one, columns, writer))
             else:
@@ -159,7 +162,13 @@ def _single(part: Part, columns: Sequence[Shown], writer: Writer) -> str:
     return f"{name} from {writer.value(column, low)} to {writer.value(column, high)}"
 
 
-def _shown_columns(model: KernelModel) -> list[Shown]:
+def unit_of(part: Part, j: int) -> Part:
+    """A part that has only one of the units."""
+    return Part(part.basis, part.basis.take(part.units, np.arange(len(part)) == j))
+
+
+def shown_columns(model: KernelModel) -> list[Shown]:
+    """The columns that the model reads, as they are shown."""
     inputs = inputs_of(model)
     return [
         shown
@@ -169,14 +178,15 @@ def _shown_columns(model: KernelModel) -> list[Shown]:
 
 
 def _lines(model: KernelModel, writer: Writer) -> Lines:
-    columns = _shown_columns(model)
+    columns = shown_columns(model)
     b, added = model.b.copy(), _Added(model.n_features, len(model.b))
     units: list[tuple[float, str]] = []
+    places: list[tuple[int, int]] = []
     legend: dict[str, None] = {}
     hidden = False
     softness = _common_softness(model, columns)
     writer.common = frozenset(column.place.start for column, _ in softness)
-    for part, place in zip(model.parts, model.expansion.places(), strict=True):
+    for number, (part, place) in enumerate(zip(model.parts, model.expansion.places(), strict=True)):
         theta = model.theta[place]
         if isinstance(part.basis, Linear):
             b = b + part.units["offsets"] @ theta
@@ -185,7 +195,8 @@ def _lines(model: KernelModel, writer: Writer) -> Lines:
             added.ramps.append((part, theta))
         else:
             for j in range(len(part)):
-                one = Part(part.basis, part.basis.take(part.units, np.arange(len(part)) == j))
+                one = unit_of(part, j)
+                places.append((number, j))
                 factor, said, cut = _unit(one, columns, model, writer)
                 hidden = hidden or cut
                 units.append(
@@ -203,6 +214,7 @@ def _lines(model: KernelModel, writer: Writer) -> Lines:
         [writer.signed(value) for value in b],
         curves,
         [units[j][1] for j in order],
+        [places[j] for j in order],
         not writer.rough and not hidden,
         list(legend),
     )
@@ -211,7 +223,7 @@ def _lines(model: KernelModel, writer: Writer) -> Lines:
 def _common_softness(model: KernelModel, columns: Sequence[Shown]) -> list[tuple[Shown, float]]:
     """The columns of numbers in which all rules fall to half at the same distance, and that distance."""
     rules = [part for part in model.parts if isinstance(part.basis, Box | DistanceBasis)]
-    if len(rules) != 1 or rules[0].basis.formula is None or not _is_rule(rules[0].basis):
+    if len(rules) != 1 or rules[0].basis.formula is None or not is_rule(rules[0].basis):
         return []
     (part,), found = rules, []
     power = part.basis.power if isinstance(part.basis, DistanceBasis) else 1
@@ -226,7 +238,7 @@ def _common_softness(model: KernelModel, columns: Sequence[Shown]) -> list[tuple
     return found
 
 
-def _is_rule(basis: Basis) -> bool:
+def is_rule(basis: Basis) -> bool:
     """Whether units are products of conditions."""
     formula = basis.formula
     return (
@@ -316,7 +328,7 @@ def _unit(
     formula = part.basis.formula
     if formula is None:
         return 1.0, _arrays(part, writer), False
-    if _is_rule(part.basis):
+    if is_rule(part.basis):
         return _rule(part, columns, model, writer)
     return 1.0, *_sum(part, columns, model, writer)
 
@@ -329,13 +341,13 @@ def _rule(
     found: list[tuple[float, str]] = []
     for column in columns:
         if column.words:
-            strengths = _strengths(part, column)
+            strengths = strengths_of(part, column)
             best = float(strengths.max())
             total *= best
             said = _levels(column, strengths / best, writer) if best > 0 else ""
         else:
-            said = condition_of(part.basis, part, column, writer, _ends(column, model))
-        change = _change(part, column, model)
+            said = condition_of(part.basis, part, column, writer, ends_of(column, model))
+        change = change_of(part, column, model)
         if said and writer.rough and change < FAINT:
             hidden = True
         elif said:
@@ -344,7 +356,7 @@ def _rule(
     return total, f"where {' and '.join(conditions)}" if conditions else "everywhere", hidden
 
 
-def _strengths(part: Part, column: Shown) -> FloatArray:
+def strengths_of(part: Part, column: Shown) -> FloatArray:
     """What a unit has at each level of a column, all other columns aside."""
     assert part.basis.formula is not None
     terms = part.basis.formula.terms(column.table, part.units, column.place)
@@ -371,18 +383,18 @@ def _levels(column: Shown, strengths: FloatArray, writer: Writer) -> str:
     return f"{plain(column.name)} {', '.join(full)}{' (' + ', '.join(said) + ')' if said else ''}"
 
 
-def _change(part: Part, column: Shown, model: KernelModel) -> float:
+def change_of(part: Part, column: Shown, model: KernelModel) -> float:
     """By how much a column changes log φ between its levels, or takes off it within the data."""
     if column.words:
-        strengths = np.maximum(_strengths(part, column), 1e-300)
+        strengths = np.maximum(strengths_of(part, column), 1e-300)
         return float(np.log(strengths.max() / strengths.min()))
-    ends = _ends(column, model)
+    ends = ends_of(column, model)
     if ends is None or part.basis.formula is None:
         return np.inf
     return float(part.basis.formula.terms(np.array(ends)[:, None], part.units, column.place).max())
 
 
-def _ends(column: Shown, model: KernelModel) -> tuple[float, float] | None:
+def ends_of(column: Shown, model: KernelModel) -> tuple[float, float] | None:
     """Where the data of a number begin and end."""
     if model.facts is None:
         return None
