@@ -38,7 +38,7 @@ def test_a_strip_is_how_far_a_rule_holds(basis):
     for j in range(len(part)):
         picture = picture_of(model, part, j)
         strips = re.findall(r"<svg.*?</svg>[^<]*", picture)
-        assert all(len(strip.encode()) < 800 for strip in strips)
+        assert all(len(strip.encode()) < 600 for strip in strips)
         for strip in strips:
             i = names.index(strip.rpartition(">")[2])
             ((_, *outline, _, _),) = paths(strip, "up")
@@ -101,7 +101,7 @@ def test_bars_of_sums_are_slopes_times_spreads(models):
             if not column.words:
                 assert np.sign(spread) == np.sign(slopes[column.place.start])
         picture = picture_of(model, part, j)
-        assert len(picture.encode()) < 1200
+        assert len(picture.encode()) < 800
         names = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
         order = [columns[c].name for c in np.argsort(-np.abs(spreads), kind="stable")]
         assert names == order[: len(names)]

@@ -642,7 +642,7 @@ def _in_numbers(model: KernelModel) -> str:
         legend.append("these are the model's own numbers: whoever adds up gets its predictions")
     else:
         legend.append("numbers are rounded here, and conditions that change next to nothing left out")
-    if 'class="both"' in inner or 'class="zero"' in inner:
+    if 'class="zero"' in inner:  # of a list of bars
         legend.append(
             "bars beside names say how much the sum inside varies with a column over the training rows, to "
             "the right if it rises with the column, to both sides for levels"
