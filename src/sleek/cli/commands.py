@@ -15,7 +15,7 @@ from sleek import __version__
 from sleek._runtime.progress import Display
 from sleek.cli import options as opt
 from sleek.cli.diffing import diff
-from sleek.cli.editing import edit
+from sleek.cli.edit_command import edit
 from sleek.cli.exits import with_exit_codes
 from sleek.cli.explain_command import explain
 from sleek.cli.exporting import export

@@ -69,7 +69,7 @@ def report(
     with Display() as display:
         display(f"reading {opt.name_in_messages(model)}")
         from sleek.cli.models import load_model
-        from sleek.report.writing import KINDS
+        from sleek.report.report_files import KINDS
 
         found, measured, old = load_model(str(model)), None, None
         if data is not None and not there_are_rows:

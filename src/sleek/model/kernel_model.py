@@ -595,7 +595,7 @@ class KernelModel:
             How many of the rows of `X`, the first ones, the page carries to start "what if" from. Whoever has
             the page can read them.
         """
-        from sleek.report.writing import write_report
+        from sleek.report.report_files import write_report
 
         write_report(self, path, X, y, include_rows)
 
