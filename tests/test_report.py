@@ -527,6 +527,8 @@ def test_the_command_line_writes_the_same_page(tmp_path, models):
     words = ["report", tmp_path / "model.json", tmp_path / "test.csv", "-o", tmp_path / "report.html"]
     done = CliRunner().invoke(app, list(map(str, words)))
     assert done.exit_code == 0, done.output
+    gaps = [int(n) for n in re.findall(r": (\d+) missing values", done.output)]
+    assert gaps == [n for n in table.drop(columns="rent").isna().sum() if n]  # each is counted once
     load(tmp_path / "model.json").report(tmp_path / "again.html", table.drop(columns="rent"), rent)
     one, two = ((tmp_path / name).read_text("utf-8") for name in ("report.html", "again.html"))
     assert one == two

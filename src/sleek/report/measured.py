@@ -107,7 +107,8 @@ def measure_rows(model: KernelModel, rows: Rows, run: Run, include_rows: int = 0
         return _Seen([model.outputs_unchecked(block.X)], [_codes(model, block.y)])
 
     scores, _ = scores_of_rows(model, rows, run, weighted=False)
-    seen = rows.map_reduce(task, run, reads=model.outputs.reads, features=True, cutting=PREDICTED)
+    again = replace(run, strangers={})  # gaps and unknown levels were counted in the first pass
+    seen = rows.map_reduce(task, again, reads=model.outputs.reads, features=True, cutting=PREDICTED)
     return replace(_measured(model, scores, seen), rows=included(model, rows, include_rows))
 
 
