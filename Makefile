@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RIVALS := .venv-rivals
 
-.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick uncertainty rotated bench bench-dask bench-export bench-tables report-samples pages clean
+.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick uncertainty rotated bench bench-compare bench-dask bench-export bench-tables report-samples pages clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("sleek needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
@@ -72,6 +72,10 @@ rotated: $(RIVALS)/.ready  ## sigmoidal units against neural networks of the sam
 
 bench: $(RIVALS)/.ready  ## speed against other methods, C and BLAS, as ratios: 40 minutes on a quiet machine
 	$(RIVALS)/bin/python -m benchmarks.speed
+
+BASE ?= HEAD
+bench-compare: $(VENV)/.dev  ## speed of this tree against another commit: BASE=COMMIT, ONLY=text in a name; five minutes
+	$(BIN)/python -m benchmarks.compare $(BASE) $(if $(ONLY),--only "$(ONLY)")
 
 bench-dask: $(VENV)/.dev  ## fits on a cluster of this machine against fits in memory: ten minutes
 	$(BIN)/python -m benchmarks.dask_scale

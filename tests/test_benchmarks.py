@@ -3,11 +3,13 @@
 import doctest
 import importlib
 import json
+import shutil
 import subprocess
 
 import numpy as np
 import pytest
 
+from benchmarks import compare, compare_operations
 from benchmarks.generators import first_rows, make_smooth, smooth_best_error, smooth_function
 from benchmarks.speed_jobs import QUICK, Scale, fit_jobs, key
 from benchmarks.speed_measure import COMMAND
@@ -139,6 +141,7 @@ def test_a_file_is_compared_by_rows_per_second():
 @pytest.mark.parametrize(
     "name",
     [
+        "compare",
         "generators",
         "methods",
         "report_cells",
@@ -215,3 +218,55 @@ def test_the_smooth_problem_has_the_noise_it_says():
     X, y = make_smooth(100_000, random_state=5)
     error = 100 * np.mean((smooth_function(X) > 0) != y)
     assert abs(error - smooth_best_error()) < 0.5
+
+
+def test_two_trees_take_turns_and_neither_always_begins():
+    order = []
+
+    class Fake:
+        def __init__(self, side):
+            self.side = side
+
+        def measure(self, name):
+            order.append(self.side)
+            return {"seconds": len(order), "answer": f"{self.side} units"}
+
+    base, tree = compare.take_turns(Fake("3"), Fake("4"), "fit", turns=4)
+    assert "".join(order) == "34" + "34433443"  # the first turn of each does not count
+    assert [turn["seconds"] for turn in base] == [3, 6, 7, 10]
+    text = compare.line("fit", base, tree)
+    assert f"{4 / 3:.2f}×" in text
+    assert text.endswith(f"{5 / 6:.2f}–{4 / 3:.2f}  4 units, were 3 units")
+
+
+def test_an_operation_that_a_version_does_not_know_is_told_in_its_line(monkeypatch, tmp_path):
+    def prepare(folder):
+        raise AttributeError("no effects")
+
+    monkeypatch.setitem(compare_operations.OPERATIONS, "effects", (prepare, 1))
+    old = compare_operations.measure("effects", tmp_path)
+    assert compare.line("effects", [old], [{"seconds": 1.0}]).endswith("base: AttributeError: no effects")
+
+
+def test_a_measurement_is_that_of_one_call_after_a_first_that_does_not_count(monkeypatch, tmp_path):
+    times = iter([10.0, 16.0])
+    calls = []
+    monkeypatch.setattr(compare_operations, "seconds", lambda: next(times))
+    monkeypatch.setitem(
+        compare_operations.OPERATIONS, "short", (lambda folder: lambda: calls.append(folder), 3)
+    )
+    assert compare_operations.measure("short", tmp_path) == {"seconds": 2.0, "answer": ""}
+    assert calls == [tmp_path] * 4
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git on this machine")
+def test_the_base_is_the_commit_and_not_what_is_in_the_folder_now(tmp_path):
+    source = tmp_path / "repository" / "src" / "one.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("committed")
+    root = tmp_path / "repository"
+    person = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init", "-q"], ["add", "src"], [*person, "commit", "-q", "-m", "one"]):
+        subprocess.run(["git", "-C", str(root), *command], check=True)
+    source.write_text("changed")
+    assert (compare.unpack("HEAD", tmp_path / "base", root) / "src/one.py").read_text() == "committed"
