@@ -21,8 +21,15 @@ Result = TypeVar("Result")
 WAITING_PER_WORKER = 4
 
 
+def can_start_threads() -> bool:
+    """Whether there are threads: in a browser there are none."""
+    return sys.platform != "emscripten"
+
+
 class Workers:
     """A number of threads, which live as long as its with-block, or else as long as one `map`.
+
+    Where threads cannot be started it is 1, whatever is asked for.
 
     >>> with Workers(2) as workers:
     ...     list(workers.map(abs, [-1, 2, -3]))
@@ -30,7 +37,7 @@ class Workers:
     """
 
     def __init__(self, n_jobs: int = 1) -> None:
-        self.n_jobs = n_jobs
+        self.n_jobs = n_jobs if can_start_threads() else 1
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
@@ -125,7 +132,12 @@ def read_ahead(items: Generator[Item, None, None], n_ahead: int) -> Generator[It
 
     The thread has ended and `items` is closed when this generator is, whether all was made, making failed or
     nobody asked for more. Only the thread ever touches `items`: a generator that runs cannot be closed.
+    Where threads cannot be started, items are made when they are asked for.
     """
+    if not can_start_threads():
+        with closing(items):
+            yield from items
+        return
     found: SimpleQueue[tuple[Item] | BaseException | None] = SimpleQueue()
     room, stopped = Semaphore(n_ahead), Event()
 

@@ -33,6 +33,7 @@ from sleek.estimators.settings import request_of, training_record
 from sleek.estimators.updatable import UpdatableMethods
 from sleek.estimators.warm import check_same_outputs, standing_of
 from sleek.fit.recipe import Fitted, fit_rows
+from sleek.kernels import MANY_ROWS, can_compile
 from sleek.model.effects import Effects
 from sleek.model.explanation import Explanation
 from sleek.model.kernel_model import KernelModel
@@ -48,6 +49,11 @@ from sleek.rows.raw import RawBlock
 from sleek.rows.rows import Rows, Run, Survey
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
+
+WITHOUT_NUMBA = (
+    "numba is not installed: NumPy works on the {:,} rows instead of compiled loops, which takes up to three "
+    "times as long. Install numba, or fit fewer rows where there is none, as in a browser."
+)
 
 
 class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
@@ -160,6 +166,8 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
 
         def learn(rows: Rows, survey: Survey) -> Outputs:
+            if survey.weights.n_rows >= MANY_ROWS and not can_compile():
+                warn(WITHOUT_NUMBA.format(survey.weights.n_rows))
             outputs = self._learn_outputs(rows, survey, run, classes)
             check_one_output(constraints, outputs)
             if standing is not None:

@@ -2,9 +2,11 @@
 
 `reference.py` defines them in NumPy. Large blocks go to `compiled.py`, which is imported when the first such
 block arrives: small problems never wait for a compiler. The choice depends on the block alone, so that a fit
-does not depend on what the process has done before.
+does not depend on what the process has done before. Without numba, as in a browser, NumPy does it all.
 """
 
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 from sleek._runtime.interrupts import interruptible
@@ -15,10 +17,12 @@ from sleek.kernels.reference import output_gradient, projection_vjp
 __all__ = [
     "BOXES_COMPILED_FROM",
     "LARGE_BLOCK",
+    "MANY_ROWS",
     "absolute_distance",
     "absolute_distance_vjp",
     "box_distance",
     "box_distance_vjp",
+    "can_compile",
     "centred_products",
     "column_moments",
     "output_gradient",
@@ -36,8 +40,18 @@ BOXES_COMPILED_FROM = 2**16
 LARGE_BLOCK = 4096
 
 
+# Rows from which a fit without compiled loops says so: it then takes up to three times as long.
+MANY_ROWS = 50_000
+
+
+@cache
+def can_compile() -> bool:
+    """Whether numba is installed; it is not imported for that."""
+    return find_spec("numba") is not None
+
+
 def _implementation(large: bool) -> Any:
-    if not large:
+    if not large or not can_compile():
         return reference
     from sleek.kernels import compiled
 
