@@ -24,7 +24,7 @@ from sleek.fit.ladder import place
 from sleek.fit.plan import Request
 from sleek.fit.race import best_strength
 from sleek.fit.simple import forward_selection
-from sleek.fit.start import Family, _at_leaves
+from sleek.fit.start import Family, _at_leaves, _Leaves
 from sleek.fit.trials import Candidate, Trials
 from sleek.plots import plot_path
 from sleek.trainers.base import Training
@@ -272,7 +272,7 @@ def trials_on(X, y):
     sample = sample_of(number_source(X, y[:, None]))
     folds = folds_of(sample)
     trials = Trials([*folds, Split(sample, None)], [range(len(folds))], False, REQUEST, lambda line: None)
-    start = partial(_at_leaves, Box(), np.full(X.shape[1], 8.0), 12, None)
+    start = partial(_at_leaves, Box(), np.full(X.shape[1], 8.0), _Leaves(12, None, None))
     return trials, Candidate(partial(place, Family(Box(), 8.0, start), None), 0, sample.outputs)
 
 
@@ -290,7 +290,7 @@ def test_models_of_folds_do_not_know_the_targets_they_leave_out():
     for one, two in zip(*chains, strict=True):
         thetas = [t.draft(c, 0).training.solution.theta for t, c in ((trials, one), (others, two))]
         np.testing.assert_allclose(*thetas, rtol=1e-6)
-        whole = [t.draft(c, 5).training.solution.theta for t, c in ((trials, one), (others, two))]
+        whole = [t.draft(c, t.main).training.solution.theta for t, c in ((trials, one), (others, two))]
         assert whole[0].shape != whole[1].shape or not np.allclose(*whole)
 
 

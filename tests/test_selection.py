@@ -24,7 +24,7 @@ def test_everything_tried_is_reported(two_classes):
     assert tried["C"][chosen] == model.C_
     assert tried["basis"][chosen] == model.model_.expansion.name
     assert max(tried["n_units"]) >= 30
-    assert all(rows == 160 for rows in tried["n_rows"])
+    assert all(rows in (133, 134) for rows in tried["n_rows"])  # two thirds of 200
 
 
 @pytest.mark.parametrize(

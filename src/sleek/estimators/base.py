@@ -190,7 +190,7 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         self.C_, self.pull_ = outcome.model.C, fitted.pull
         self.selection_, self.path_ = ColumnTable(fitted.selection), ColumnTable(fitted.path)
         self.expected_error_, self.expected_error_std_ = outcome.errors, outcome.error_deviations
-        self.expected_error_method_ = fitted.judged_by
+        self.expected_error_method_, self.optimism_ = fitted.judged_by, fitted.optimism
         self.left_out_rows_, self.left_out_residuals_ = outcome.left_out_rows, outcome.left_out_residuals
 
     # -- predicting

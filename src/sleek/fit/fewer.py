@@ -25,7 +25,7 @@ from sleek.bases.units import Units
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Solution
 from sleek.fit import policy
-from sleek.fit.judge import is_behind
+from sleek.fit.judge import Verdict, is_behind
 from sleek.fit.trials import Beginning, Candidate, Draft, Trials, count_numbers
 from sleek.rows.sample import Sample
 from sleek.trainers.base import Reached, Training
@@ -33,25 +33,30 @@ from sleek.trainers.base import Reached, Training
 PIECE = 2**20  # values of units that are held at a time
 
 
-def shorter(trials: Trials, candidate: Candidate) -> list[Candidate]:
-    """The candidate with fewer and fewer numbers, until that clearly costs too much."""
-    found, best = [], trials.judge(candidate)
+def shorter(trials: Trials, candidate: Candidate, rival: Candidate | None = None) -> list[Candidate]:
+    """The candidate with fewer and fewer numbers, until that clearly costs too much.
+
+    Too much is what is clearly worse than the best of them, or than a `rival`.
+    """
+    found, best = [], trials.judge(candidate if rival is None else rival)
     if trials.request.signs is not None:
         candidate = replace(candidate, change=without_idle, before=candidate)
         found.append(candidate)
     current, numbers = candidate, trials.numbers(candidate)
-    while numbers > policy.LEAST_NUMBERS:
+    while numbers > policy.LEAST_NUMBERS and not _is_far(trials.judge(current), best):
         current = replace(candidate, change=partial(cut, policy.KEPT_SHARE), before=current)
-        verdict, before = trials.judge(current), numbers
-        numbers = trials.numbers(current)
+        before, numbers = numbers, trials.numbers(current)
         if numbers >= before:
             break
         found.append(current)
-        best = verdict if verdict.loss < best.loss else best
-        far = verdict.loss > (1.0 + policy.FAR_SHARE) * best.loss
-        if far and is_behind(verdict, best, policy.FAR_ERRORS):
-            break
+        best = min(best, trials.judge(current), key=lambda verdict: verdict.loss)
     return found
+
+
+def _is_far(verdict: Verdict, best: Verdict) -> bool:
+    """Whether a model is clearly worse than the best one."""
+    far = verdict.loss > (1.0 + policy.FAR_SHARE) * best.loss
+    return far and is_behind(verdict, best, policy.FAR_ERRORS)
 
 
 def with_common_widths(candidate: Candidate) -> Candidate:

@@ -1,6 +1,6 @@
 """The judge: what rows that took no part in a training say of its model, and the one rule of choice.
 
-With few rows there are five folds, each left out of one training; with many, one third of the rows is held
+With few rows there are three folds, each left out of one training; with many, one third of the rows is held
 out of all. Either way a candidate is trained on the rows of a `Split` and judged by its other rows, class by
 class in the same share.
 
@@ -91,9 +91,7 @@ class Verdict:
 
 
 def prefers(new: Verdict, simpler: Verdict, errors: float, share: float) -> bool:
-    """Whether a model is worth more than a simpler one: the rule of every choice.
-
-    It is if it gains more than so many standard errors, and more than a share of the simpler one's loss.
+    """Whether a model is worth more than a simpler one.
 
     >>> from dataclasses import replace
     >>> old = Verdict(np.array([2.0, 4.0, 3.0]), np.zeros(3), np.ones(3), np.ones(3))
@@ -101,8 +99,17 @@ def prefers(new: Verdict, simpler: Verdict, errors: float, share: float) -> bool
     >>> prefers(new, old, errors=1.0, share=0.1), prefers(new, old, errors=3.0, share=0.1)
     (True, False)
     """
-    gain, error = new.gain_over(simpler)
-    return bool(gain > errors * error and gain > share * simpler.loss)
+    gain, _ = new.gain_over(simpler)
+    return gain > least_gain(new, simpler, errors, share)
+
+
+def least_gain(new: Verdict, simpler: Verdict, errors: float, share: float) -> float:
+    """What a model must gain to be worth more than a simpler one: the rule of every choice.
+
+    So many standard errors of the gain, and a share of the simpler one's loss.
+    """
+    _, error = new.gain_over(simpler)
+    return max(errors * error, share * simpler.loss)
 
 
 def is_behind(verdict: Verdict, best: Verdict, errors: float) -> bool:
@@ -111,14 +118,14 @@ def is_behind(verdict: Verdict, best: Verdict, errors: float) -> bool:
     return bool(gain > errors * error)
 
 
-def folds_of(sample: Sample, seed: int = 0, n_folds: int = policy.FOLDS) -> list[Split]:
-    """Folds, each with its share of every class; another seed deals rows in another order.
+def folds_of(sample: Sample, n_folds: int = policy.FOLDS) -> list[Split]:
+    """Folds, each with its share of every class.
 
     A row of two copies is dealt to the folds as two observations, so it may be left out of two trainings.
     Rows of a group are in one fold.
     """
     rows, splits = sample.rows, []
-    for held in _hands(sample, seed).deal(n_folds):
+    for held in _hands(sample).deal(n_folds):
         rest, out = np.flatnonzero(rows.copies - held > 0), np.flatnonzero(held)
         if len(rest) and len(out):
             learning = sample.take(rest, rows.copies[rest] - held[rest])
@@ -126,11 +133,11 @@ def folds_of(sample: Sample, seed: int = 0, n_folds: int = policy.FOLDS) -> list
     return splits
 
 
-def folds_for(sample: Sample, judging: Judging, seed: int = 0) -> list[Split]:
+def folds_for(sample: Sample, judging: Judging) -> list[Split]:
     """The folds that judge: those that the user has given, or dealt ones."""
     if judging.splits is not None:
         return _given_splits(sample, judging.splits)
-    return folds_of(sample, seed, judging.n_folds or policy.FOLDS)
+    return folds_of(sample, judging.n_folds or policy.FOLDS)
 
 
 def judging_of(request: Request, rows: Rows, survey: Survey, kind: Targets, run: Run) -> Judging:
@@ -230,11 +237,11 @@ def pool(
     return some, LeaveOneOut(rows.T, residuals, rows.s, rows.copies, rows.groups)
 
 
-def _hands(sample: Sample, seed: int) -> Hands:
+def _hands(sample: Sample) -> Hands:
     """The rows of a sample in random order, to be dealt."""
     rows, n = sample.rows, sample.n_rows
     order = np.empty(n, dtype=np.int64)
-    order[np.random.default_rng(seed).permutation(n)] = np.arange(n)
+    order[np.random.default_rng(0).permutation(n)] = np.arange(n)
     return Hands(rows.copies, order, sample.outputs.strata(rows.T), rows.groups)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,15 +58,27 @@ class Climb:
         return self.best
 
 
-def climb(state: Climb) -> tuple[Candidate, dict[str, list[object]]]:
+class Climbed(NamedTuple):
+    """The candidate that was chosen, all others in a line, and by how much the rows that chose flatter it."""
+
+    chosen: Candidate
+    path: dict[str, list[object]]
+    optimism: float
+
+
+def climb(state: Climb) -> Climbed:
     """Make the moves, and choose."""
     for applies, move in MOVES:
         if applies(state):
             move(state)
     trials = state.trials
     line = sorted([*state.simple, state.found, *state.path], key=trials.numbers)
-    chosen = state.found if state.request.fixes_size else _rungs(trials, line)[-1]
-    return chosen, trials.path(line, chosen)
+    if state.request.fixes_size:
+        return Climbed(state.found, trials.path(line, state.found), 1.0)
+    sound = list(line)
+    while not trials.keeps_promise(chosen := _rungs(trials, sound)[-1]) and len(sound) > 1:
+        sound.remove(chosen)
+    return Climbed(chosen, trials.path(line, chosen), trials.optimism(line, chosen))
 
 
 def _rungs(trials: Trials, line: list[Candidate]) -> list[Candidate]:
@@ -153,7 +166,7 @@ def try_fewer_numbers(state: Climb) -> None:
     best = _rungs(trials, sorted([state.found, *state.path], key=trials.numbers))[-1]
     if trials.has_widths(best):
         common = with_common_widths(best)
-        state.path += [common, *shorter(trials, common)]
+        state.path += [common, *shorter(trials, common, best)]
 
 
 Moves = tuple[tuple[Callable[[Climb], bool], Callable[[Climb], None]], ...]

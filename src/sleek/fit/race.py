@@ -16,12 +16,12 @@ from sleek.fit.trials import Candidate, Trials
 def race(
     trials: Trials, candidates: Sequence[Candidate], vary: Callable[[Candidate], list[Candidate]]
 ) -> list[Candidate]:
-    """The best candidates of the last round, and variants of them."""
+    """The best candidates of the last round, and variants of the best two."""
     running = list(candidates)
     for level in range(len(trials.levels)):
         trials.prepare(running, level)
         running = _qualified(trials, running, level)
-    variants = [variant for candidate in running for variant in vary(candidate)]
+    variants = [variant for candidate in running[: policy.VARIED] for variant in vary(candidate)]
     trials.prepare(variants, trials.last)
     return running + variants
 

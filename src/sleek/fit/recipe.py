@@ -88,6 +88,7 @@ class Fitted:
     sampled_x: FloatArray  # more of them, all different
     standing: Standing  # for a fit that goes on from here
     pasted: int  # how many rows of the table make one observation
+    optimism: float  # the error to expect, as a multiple of that of the judged rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,6 +255,7 @@ def fit(
             learnt.n_rows,
         ),
         pasted=pasted,
+        optimism=choice.optimism,
     )
 
 
@@ -293,6 +295,7 @@ class _Choice:
     n_rows: int = 0  # that the draft has seen
     path: dict[str, list[object]] = field(default_factory=dict)
     trials: dict[str, list[object]] = field(default_factory=dict)
+    optimism: float = 1.0
 
 
 def _choose(
@@ -314,9 +317,10 @@ def _choose(
     if request.fixes_everything and request.loss in (None, SQUARED.name):
         change = partial(place, starts[0], None)
         path: dict[str, list[object]] = {}
+        optimism = 1.0
         chosen = Candidate(change, 0, outputs, shape=starts[0].shape, to_the_end=not plan.races)
     else:
-        chosen, path = climb(Climb(trials, starts, outputs, look.columns.weight))
+        chosen, path, optimism = climb(Climb(trials, starts, outputs, look.columns.weight))
         if not plan.races and not request.is_open and request.fits_units:
             chosen = train_to_the_end(chosen)
     draft = trials.draft(chosen, trials.main)
@@ -324,10 +328,8 @@ def _choose(
     if not plan.races and judging.splits is not None:
         judged = pool(sample, trials.residuals(chosen), folds)
     elif not plan.races and (request.fits_units or not judging.open):
-        # The folds that chose flatter what they chose: the error to expect comes from others.
-        fresh = folds_for(sample, judging, seed=1)
-        others = Trials(fresh, [range(len(fresh))], False, request, lambda line: None)
-        judged = pool(sample, others.residuals(chosen), fresh)
+        left_out = [fold.residuals(trials.draft(chosen, at).training) for at, fold in enumerate(folds)]
+        judged = pool(sample, left_out, folds)
     fixed = request.fixes_everything
     return _Choice(
         chosen.outputs,
@@ -338,6 +340,7 @@ def _choose(
         trials.n_rows(),
         {} if request.fixes_size else path,
         {} if fixed else trials.table(chosen),
+        optimism,
     )
 
 

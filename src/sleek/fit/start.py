@@ -198,11 +198,11 @@ def families(
     for basis in request.bases:
         if request.at_leaves and basis.leaf_shapes:
             shapes = request.shapes_to_try(basis.leaf_shapes) if request.shape is None else (request.shape,)
-            at_leaves = partial(_at_leaves, constraints=request.constraints)
             if request.is_open:
-                place = partial(at_leaves, basis, shapes[-1] / one, wanted, 2)
-                found.append(Family(basis, shapes[-1], place))
-            found += [Family(basis, a, partial(at_leaves, basis, a / one, wanted, None)) for a in shapes]
+                pairs = _Leaves(wanted, 2, request.constraints)
+                found.append(Family(basis, shapes[-1], partial(_at_leaves, basis, shapes[-1] / one, pairs)))
+            any_features = _Leaves(wanted, None, request.constraints)
+            found += [Family(basis, a, partial(_at_leaves, basis, a / one, any_features)) for a in shapes]
         elif basis.per_feature:
             most = most_pieces(sample)
             start = Expansion.of(basis, basis.start_per_feature(sample.rows.X, sample.rows.copies, most))
@@ -226,26 +226,37 @@ def _fixed(start: Expansion, rows: Sample, left: FloatArray) -> Expansion:
     return start
 
 
+class _Leaves:
+    """Leaves of trees on some rows, grown once for all shapes that units start with there."""
+
+    def __init__(self, n_leaves: int, n_features: int | None, constraints: OnFeatures | None) -> None:
+        self.n_leaves, self.n_features, self.constraints = n_leaves, n_features, constraints
+        self._found: list[tuple[Sample, FloatArray, tuple[FloatArray, FloatArray]]] = []
+
+    def of(self, rows: Sample, left: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper sides of leaves, by what is left to explain."""
+        for known, targets, sides in self._found:
+            if known.rows.X is rows.rows.X and np.array_equal(targets, left):
+                return sides
+        sides = leaves_within(self.constraints, rows, self.n_leaves, left, self.n_features)
+        self._found.append((rows, left, sides))
+        return sides
+
+
 def _at_leaves(
-    basis: Basis,
-    sharpness: FloatArray,
-    n_units: int,
-    n_features: int | None,
-    rows: Sample,
-    left: FloatArray,
-    constraints: OnFeatures | None = None,
+    basis: Basis, sharpness: FloatArray, leaves: _Leaves, rows: Sample, left: FloatArray
 ) -> Expansion:
     """Units at leaves of trees; those that look at few features at most stay with these.
 
     So do all where there are more features than rows: a box that could close any of thousands of sides would
     learn thousands of numbers from a few rows.
     """
-    lows, highs = leaves_within(constraints, rows, n_units, left, n_features)
-    middle = np.median(rows.rows.X, axis=0)
+    few = leaves.n_features is not None
     wide = rows.rows.X.shape[1] > rows.rows.copies.sum()
-    closing = n_features is None and not wide and may_close(constraints)
-    units = basis.start_at_leaves(lows, highs, sharpness, middle, closing)
-    return Expansion((Part(basis, units, () if n_features is None else basis.widths),))
+    closing = not few and not wide and may_close(leaves.constraints)
+    middle = np.median(rows.rows.X, axis=0)
+    units = basis.start_at_leaves(*leaves.of(rows, left), sharpness, middle, closing)
+    return Expansion((Part(basis, units, basis.widths if few else ()),))
 
 
 def _enough(found: list[Family], sample: Sample, request: Request, wanted: int) -> list[Family]:

@@ -27,7 +27,8 @@ from sleek.bases.linear import Linear
 from sleek.closed_form.leave_one_out import LeaveOneOut
 from sleek.closed_form.solve import Penalty
 from sleek.fit import policy
-from sleek.fit.judge import Split, Verdict, mean_and_error, prefers
+from sleek.fit.judge import Split, Verdict, least_gain, mean_and_error
+from sleek.fit.optimism import optimism
 from sleek.fit.plan import Request
 from sleek.outputs.base import Outputs
 from sleek.rows.sample import Sample
@@ -202,7 +203,12 @@ class Trials:
         return policy.SURE_ERRORS * (1.0 + policy.FEW_OBSERVATIONS / max(1.0, float(rare)))
 
     def prefers(self, new: Candidate, simpler: Candidate) -> bool:
-        """Whether a candidate is worth more than a simpler one.
+        """Whether a candidate is worth more than a simpler one."""
+        gain, _ = self.judge(new).gain_over(self.judge(simpler))
+        return gain > self.least_gain(new, simpler)
+
+    def least_gain(self, new: Candidate, simpler: Candidate) -> float:
+        """How much a candidate must gain to be worth more than a simpler one: the rule of every choice.
 
         Another rung must be surer of it than more of the same. Every doubling of the numbers must take a
         share off the loss, or off what the simpler one takes off that of a constant, if that is less: of a
@@ -210,13 +216,37 @@ class Trials:
         it.
         """
         if self._rung(new) == self._rung(simpler) == 0 and simpler is not self.constant:
-            return self.judge(new).loss < self.judge(simpler).loss
+            return 0.0
         errors = self.sure_errors if self._rung(new) > self._rung(simpler) else policy.SURE_ERRORS
         old = self.judge(simpler)
         share = policy.SHARE_PER_DOUBLING * max(0.0, log2(self.numbers(new) / self.numbers(simpler)))
         if self.constant is not None and new.outputs is self.constant.outputs and old.loss > 0:
             share *= min(1.0, max(0.0, self.judge(self.constant).loss / old.loss - 1.0))
-        return prefers(self.judge(new), old, errors, share)
+        return least_gain(self.judge(new), old, errors, share)
+
+    def keeps_promise(self, candidate: Candidate) -> bool:
+        """Whether the model itself fits its own rows as well as models of folds predict rows they left out.
+
+        Any does, as a rule. But now and then a training ends in a poor minimum that no fold has met.
+        """
+        if self.growing:
+            return True  # the model itself was judged
+        split, verdict, training = (
+            self.splits[self.main],
+            self.judge(candidate),
+            self.draft(candidate, self.main).training,
+        )
+        outputs, rows = candidate.outputs, split.rest.rows
+        Y = training.expansion.features(rows.X) @ training.solution.theta + training.solution.b
+        own = float(np.average(outputs.losses(rows.T, Y), weights=rows.s))
+        _, error = mean_and_error(verdict.losses, verdict.weights, verdict.copies, verdict.groups)
+        slack = policy.BROKEN_ERRORS * error + policy.BROKEN_SHARE * outputs.loss.unit(outputs.n_outputs)
+        return own <= verdict.loss + slack
+
+    def optimism(self, line: Sequence[Candidate], chosen: Candidate) -> float:
+        """By how much the judging rows flatter the candidate that they chose from a line; see `optimism`."""
+        verdicts = [self.judge(candidate) for candidate in line]
+        return optimism(verdicts, line.index(chosen), lambda new, old: self.least_gain(line[new], line[old]))
 
     def judge(self, candidate: Candidate, level: int = -1) -> Verdict:
         """The verdict of a round on a candidate."""

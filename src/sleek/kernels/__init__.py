@@ -33,9 +33,9 @@ __all__ = [
 ]
 
 # Numbers n·m·d from which compiled distances are worth their import, which takes 0.4 s with the first calls:
-# training comes back hundreds of times. NumPy takes 0.1 to 1 ms for so many, and ten times as long for boxes.
+# training comes back hundreds of times. NumPy takes 0.1 to 1 ms for so many, and 4 ms for the fewest boxes.
 COMPILED_FROM = 2**18
-BOXES_COMPILED_FROM = 2**16
+BOXES_COMPILED_FROM = 2**12
 # Rows from which sums over rows are: `sources.block_rows` cuts large data into blocks of this size.
 LARGE_BLOCK = 4096
 

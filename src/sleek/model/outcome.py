@@ -65,7 +65,7 @@ class Outcome:
         outputs, judged, reads = fitted.outputs, fitted.judged, fitted.outputs.reads
         by_output = outputs.errors_by_output(judged.T, judged.outputs)
         found = [mean_and_error(e, judged.s, judged.copies, judged.groups) for e in by_output.T]
-        errors, deviations = (np.array(part) for part in zip(*found, strict=True))
+        errors, deviations = (fitted.optimism * np.array(part) for part in zip(*found, strict=True))
         one = len(errors) == 1
         left_out, places = fit.rows.originals(fitted.judged_rows, reads)
         model = KernelModel(
@@ -99,6 +99,7 @@ def _facts(fit: FittedRows) -> Facts:
     deviation, _ = outputs.decode(np.sqrt(moments.tt / moments.weight)[None], none)
     places = [slice(i, i + 1) for i in range(len(columns.mean))] if inputs is None else inputs.places
     errors, null = outputs.row_errors(judged.T, judged.outputs), outputs.null_errors(judged.T, judged.s)
+    error, deviation_of_error = mean_and_error(errors, judged.s, judged.copies, judged.groups)
     return Facts(
         n_rows=fit.n_rows,
         low=columns.low,
@@ -109,7 +110,7 @@ def _facts(fit: FittedRows) -> Facts:
         typical=np.median(fitted.some_rows, axis=0) if inputs is None else None,
         distributions=_distributions(fit.as_new(fitted.some_rows), places, inputs),
         expected=ExpectedError(
-            *mean_and_error(errors, judged.s, judged.copies, judged.groups), fitted.judged_by
+            fitted.optimism * error, fitted.optimism * deviation_of_error, fitted.judged_by
         ),
         compared=_compared(fitted.path),
     )
