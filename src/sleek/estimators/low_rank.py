@@ -139,7 +139,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     expected_error_, expected_error_std_ : float
         The error to expect on new rows, the share of mistakes, and its standard error.
     optimism_ : float
-        By how much the rows that chose the model flatter it: `expected_error_` is their mean error times this.
+        By how much the rows that chose the model flatter it: `expected_error_` is their error times this.
     expected_error_method_ : str
         How it was found: by "leave-one-out" over all learnt numbers, "refitted folds" or "rows held out".
     left_out_residuals_ : array of shape (n_left_out,) or (n_left_out, n_outputs)
