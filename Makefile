@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RIVALS := .venv-rivals
+READABLE := .venv-readable
 
-.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick uncertainty rotated bench bench-compare bench-dask bench-export bench-tables report-samples pages clean
+.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick readable uncertainty rotated bench bench-compare bench-dask bench-export bench-tables report-samples pages clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("sleek needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
@@ -29,6 +30,21 @@ $(RIVALS)/.ready: pyproject.toml | $(RIVALS)/bin/python
 	$(RIVALS)/bin/python -m pip freeze --exclude-editable > $(RIVALS)/installed.txt
 	for package in neo-ls-svm fastrvm torch==2.13.0 xrfm pytabkit; do \
 	    $(RIVALS)/bin/python -m pip install -q --disable-pip-version-check -c $(RIVALS)/installed.txt $$package \
+	    || echo "$$package is not installed: the tables will say so."; \
+	done
+	@touch $@
+
+# The readable rivals have another: igann and FasterRisk need a NumPy before 2.3, pygam a SciPy before 1.17. FasterRisk
+# asks for scikit-learn 1.2 and pandas 1.5 exactly, beside which nothing else would run, but works without them.
+$(READABLE)/bin/python: | $(BIN)/python
+	$(BIN)/python -m venv $(READABLE)
+
+$(READABLE)/.ready: pyproject.toml | $(READABLE)/bin/python
+	$(READABLE)/bin/python -m pip install -q --disable-pip-version-check -e '.[experiments]' catboost interpret-core \
+	    'numpy<2.3' 'scipy<1.17' 'scikit-learn<1.8'
+	$(READABLE)/bin/python -m pip freeze --exclude-editable > $(READABLE)/installed.txt
+	for package in imodels aplr erbf pygam torch==2.13.0 igann '--no-deps fasterrisk'; do \
+	    $(READABLE)/bin/python -m pip install -q --disable-pip-version-check -c $(READABLE)/installed.txt $$package \
 	    || echo "$$package is not installed: the tables will say so."; \
 	done
 	@touch $@
@@ -64,6 +80,9 @@ accuracy: $(RIVALS)/.ready  ## sleek's defaults against 16 methods on 78 problem
 accuracy-quick: $(RIVALS)/.ready  ## the fast methods on small problems, two splits: minutes
 	$(RIVALS)/bin/python -m benchmarks.accuracy --quick
 
+readable: $(READABLE)/.ready  ## sleek against methods that promise small and readable models: hours, can be interrupted
+	$(READABLE)/bin/python -m benchmarks.readable
+
 uncertainty: $(RIVALS)/.ready  ## probabilities and intervals against other methods: two hours, can be interrupted
 	$(RIVALS)/bin/python -m benchmarks.uncertainty
 
@@ -93,4 +112,4 @@ pages: $(VENV)/.dev  ## run the examples of README and docs, and write down what
 	$(BIN)/python -m studies.pages
 
 clean:
-	rm -rf $(VENV) $(RIVALS) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RIVALS) $(READABLE) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,7 +7,7 @@ cells.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,14 +45,17 @@ class Cell:
 Cells = dict[str, dict[str, Cell]]  # set -> method -> cell
 
 
-def collect(problems: Sequence[Problem], records: Sequence[Mapping[str, Any]]) -> Cells:
-    """Group the results by set and method, in the order of the problems and of the rivals."""
+def collect(
+    problems: Sequence[Problem], records: Sequence[Mapping[str, Any]], methods: Iterable[str] = RIVALS
+) -> Cells:
+    """Group the results by set and method, in the order of the problems and of the methods."""
+    methods = list(methods)
     cells: Cells = {}
     for problem in problems:
         here = [record for record in records if record["set"] == problem.name]
         splits = {record["split"] for record in here}
         cells[problem.name] = {}
-        for method in RIVALS:
+        for method in methods:
             mine = [record for record in here if record["method"] == method]
             good = [record for record in mine if "failed" not in record]
             if mine:

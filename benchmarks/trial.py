@@ -44,9 +44,9 @@ class Trial:
         """Its result, if it was run before."""
         return store.get(self.key, self.fingerprint)
 
-    def run(self) -> Record:
-        """Fit and test; a failure is a result too."""
-        record: Record = {
+    def labels(self) -> Record:
+        """What a record begins with: what is fitted to which rows."""
+        return {
             "key": self.key,
             "fingerprint": self.fingerprint,
             "set": self.problem.name,
@@ -54,6 +54,10 @@ class Trial:
             "method": self.rival.key,
             "version": f"{self.rival.package} {importlib.metadata.version(self.rival.package)}",
         }
+
+    def run(self) -> Record:
+        """Fit and test; a failure is a result too."""
+        record = self.labels()
         try:
             with warnings.catch_warnings(record=True) as caught, threadpool_limits(1), silence():
                 warnings.simplefilter("always")
