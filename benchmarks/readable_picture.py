@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import matplotlib
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 
 from benchmarks.readable_page import BAR, OURS, Standing, standings
@@ -18,9 +19,15 @@ from benchmarks.report_cells import collect
 from studies.problems import KINDS, Problem
 
 KIND_WORDS = {"two-class": "two classes", "multi-class": "several classes", "regression": "numbers"}
-COLORS = {OURS: "#c1121f", BAR: "#777777"}
+TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 7, 10)
+Place = tuple[float, float, str]
+COLORS = {
+    OURS: "#c1121f", BAR: "#777777", "tree": "#2f7d32", "figs": "#7a5c00", "lasso": "#1d5a96",
+    "erbf": "#6a3d9a", "rulefit": "#a1490b", "igann": "#00838f", "fasterrisk": "#ad1457", "aplr": "#4e6b0f",
+    "pygam": "#123a63", "ebm": "#b07800",
+}  # fmt: skip
 # Where a label may stand, in points from its marker, nearest first: right, left, above, below, and between.
-PLACES = [
+PLACES: list[Place] = [
     (r * x, r * y, side)
     for r in (7, 13, 20, 28, 38)
     for x, y, side in (
@@ -70,13 +77,13 @@ def panel(ax: Any, title: str, points: Sequence[Standing]) -> None:
         [p.numbers for p in edge], [p.error for p in edge], where="post", color="#c9c9c9", lw=1.5, zorder=0
     )
     for p in points:
-        color = COLORS.get(p.method, "#1d5a96")
+        color = COLORS[p.method]
         spread = 0.0 if p.method == OURS or not np.isfinite(p.spread) else p.spread
         reach = [[p.error - p.error / (1 + spread)], [p.error * spread]]
         ax.errorbar(p.numbers, p.error, reach, fmt="o", ms=8 if p.method == OURS else 5, color=color, lw=1)
     ax.margins(x=0.14, y=0.08)
     low, high = ax.get_ylim()
-    steps = [t for t in (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7, 10) if low <= t <= high]
+    steps = [t for t in TICKS if low <= t <= high]
     ax.set_yticks(steps, [f"{t:g}" for t in steps])
     ax.minorticks_off()
     ax.axhline(1, color="#e5b8bb", lw=0.8, zorder=0)
@@ -86,30 +93,41 @@ def panel(ax: Any, title: str, points: Sequence[Standing]) -> None:
 
 
 def label(ax: Any, points: Sequence[Standing], canvas: Any) -> None:
-    """Names beside markers, each at the first place where it covers nothing."""
+    """Names beside markers, each where it covers least: markers and names count more than error bars."""
     renderer = canvas.get_renderer()
-    taken = [_around(ax, p) for p in points]
+    taken = [(2.0, marker_box(ax, p)) for p in points] + [(1.0, bar_box(ax, p)) for p in points]
     frame = ax.get_window_extent(renderer)
     for p in sorted(points, key=lambda p: p.method != OURS):
-        bold = "bold" if p.method == OURS else "normal"
         text = ax.annotate(
             READABLE[p.method].title, (p.numbers, p.error), (0, 0), textcoords="offset points", fontsize=8.5,
-            color=COLORS.get(p.method, "#123a63"), weight=bold,
+            color=COLORS[p.method], weight="bold" if p.method == OURS else "normal",
+            va="center", path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )  # fmt: skip
-        costs = []
-        for x, y, side in PLACES:
-            text.set(position=(x, y), ha=side, va="center")
-            box = text.get_window_extent(renderer)
-            outside = not (frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1))
-            costs.append(sum(box.overlaps(other) for other in taken) + 10 * outside)
-            if not costs[-1]:
-                break
-        x, y, side = PLACES[int(np.argmin(costs))]
-        text.set(position=(x, y), ha=side)
-        taken.append(text.get_window_extent(renderer))
+
+        def box(place: Place, text: Any = text) -> Bbox:
+            text.set(position=place[:2], ha=place[2])
+            around: Bbox = text.get_window_extent(renderer).padded(1)
+            return around
+
+        def cost(place: Place, box: Callable[[Place], Bbox] = box) -> float:
+            where = box(place)
+            outside = not (frame.contains(where.x0, where.y0) and frame.contains(where.x1, where.y1))
+            far = float(np.hypot(*place[:2])) / 100  # a name far from its marker may be taken for another's
+            return far + sum(weight for weight, other in taken if where.overlaps(other)) + 10 * outside
+
+        taken.append((2.0, box(min(PLACES, key=cost))))
 
 
-def _around(ax: Any, p: Standing) -> Bbox:
-    """The marker's box on the screen."""
+def marker_box(ax: Any, p: Standing) -> Bbox:
+    """The marker on the screen."""
     x, y = ax.transData.transform((p.numbers, p.error))
     return Bbox([[x - 7, y - 7], [x + 7, y + 7]])
+
+
+def bar_box(ax: Any, p: Standing) -> Bbox:
+    """The error bar on the screen."""
+    factor = 1 + (p.spread if np.isfinite(p.spread) else 0.0)
+    (x, low), (_, high) = ax.transData.transform(
+        [(p.numbers, p.error / factor), (p.numbers, p.error * factor)]
+    )
+    return Bbox([[x - 2, low], [x + 2, high]])

@@ -225,16 +225,14 @@ ALL = (
     Rival("figs", "FIGS", make_figs, figs_numbers, "cuts, leaves of all trees", "defaults: at most 12 cuts",
           "imodels", "imodels"),
     Rival(
-        "pygam", "pygam", make_pygam, pygam_numbers, "spline coefficients, ends of splines, constant",
-        "defaults: 20 splines a column, the default penalty, no grid search", "pygam", "pygam", ONE_OUTPUT,
-    ),
-    Rival(
         "erbf", "erbf", make_erbf, erbf_numbers, "centres, widths, weights, constant",
         "defaults: 40 units; regression is what it offers, of two classes it learns 0 and 1, cut at ½",
         "erbf", "erbf", ONE_OUTPUT,
     ),
-    Rival("aplr", "aplr", make_aplr, aplr_numbers, "knots, weights, constants", "defaults, one thread",
-          "aplr", "aplr"),
+    Rival(
+        "catboost", "CatBoost", as_it_comes("catboost"), catboost_numbers, "cuts, leaves",
+        "defaults, one thread", "catboost", "catboost",
+    ),
     Rival(
         "rulefit", "RuleFit", make_rulefit, rulefit_numbers,
         "cuts and weights of rules, weights and ranges of linear terms, constant",
@@ -245,19 +243,22 @@ ALL = (
         "defaults, features and target standardised", "igann", "igann", ONE_OUTPUT,
     ),
     Rival(
-        "ebm", "EBM", as_it_comes("ebm"), ebm_numbers, "scores of bins and of pairs of bins, cuts, constants",
-        "defaults, one thread", "interpret-core", "interpret",
-    ),
-    Rival(
         "fasterrisk", "FasterRisk", make_fasterrisk, fasterrisk_numbers,
         "points, a cut for each, constant, worth of a point",
         "defaults: 10 terms, points -5 ... 5; columns cut by its BinBinarizer", "fasterrisk", "fasterrisk",
         (TWO_CLASS,),
     ),
+    Rival("aplr", "aplr", make_aplr, aplr_numbers, "knots, weights, constants", "defaults, one thread",
+          "aplr", "aplr"),
     Rival(
-        "catboost", "CatBoost", as_it_comes("catboost"), catboost_numbers, "cuts, leaves",
-        "defaults, one thread", "catboost", "catboost",
+        "pygam", "pygam", make_pygam, pygam_numbers, "spline coefficients, ends of splines, constant",
+        "defaults: 20 splines a column, the default penalty, no grid search", "pygam", "pygam", ONE_OUTPUT,
+    ),
+    Rival(
+        "ebm", "EBM", as_it_comes("ebm"), ebm_numbers, "scores of bins and of pairs of bins, cuts, constants",
+        "defaults, one thread", "interpret-core", "interpret",
     ),
 )  # fmt: skip
 READABLE = {rival.key: rival for rival in ALL}
-SLOW = {"aplr": 2, "rulefit": 2, "igann": 2, "ebm": 1, "fasterrisk": 1, "catboost": 2}  # splits of a set
+# Splits of a small set, where a fit takes seconds or minutes.
+SLOW = {"catboost": 3, "rulefit": 3, "igann": 3, "fasterrisk": 3, "aplr": 3, "pygam": 3, "ebm": 3}
