@@ -87,8 +87,14 @@ class RidgePath:
         return Solution(theta, self.mean_t - self.mean_phi @ theta)
 
     def outputs(self, Phi: FloatArray, strengths: Strengths) -> FloatArray:
-        """(L, n, k) what the model of each strength puts out for these unit values, of any rows."""
-        return self._outputs((Phi - self.mean_phi) @ self.vectors, self.weights(strengths))
+        """(L, n, k) what the model of each strength puts out for these unit values, of any rows.
+
+        Through the weights of all strengths, in O(m²·L·k + n·m·L·k) time: rows are many, strengths are few.
+        """
+        w, k = self.weights(strengths), self.a.shape[1]
+        theta = self.vectors @ self._columns(w)
+        Y: AnyArray = Phi @ theta - self.mean_phi @ theta
+        return Y.reshape(len(Phi), w.shape[1], k).transpose(1, 0, 2) + self.mean_t
 
     def leave_one_out(
         self,
@@ -116,7 +122,10 @@ class RidgePath:
         return residuals
 
     def _outputs(self, Z: FloatArray, w: FloatArray) -> FloatArray:
-        r, k = self.a.shape
-        columns = (w[:, :, None] * self.a[:, None, :]).reshape(r, w.shape[1] * k)  # (r, L·k)
-        Y: AnyArray = (Z @ columns).reshape(len(Z), w.shape[1], k).transpose(1, 0, 2)
+        Y: AnyArray = (Z @ self._columns(w)).reshape(len(Z), w.shape[1], -1).transpose(1, 0, 2)
         return Y + self.mean_t
+
+    def _columns(self, w: FloatArray) -> FloatArray:
+        """(r, L·k) the weights of the eigenvectors in the outputs of every strength."""
+        columns: FloatArray = (w[:, :, None] * self.a[:, None, :]).reshape(len(self.a), -1)
+        return columns

@@ -16,7 +16,7 @@ from sleek._runtime.types import FloatArray, IntArray
 from sleek._runtime.warn import warn
 from sleek.rows.source import Block, MappedSource
 
-MOST_KEPT = 4096  # distinct rows that are counted: enough to see whether 90 % of all are repeated
+MOST_KEPT = 1024  # distinct rows that are counted: enough to see whether 90 % of all are repeated
 # A table was pasted k times if, of its distinct rows, this share has a multiple of k copies: rows may have
 # been added since.
 REPEATED_SHARE = 0.9
