@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sleek import LowRankLSSVC, LowRankLSSVR
+from sleek import LowRankLSSVC, LowRankLSSVR, VariableProjection
 from sleek.fit import policy
 
 AROUND = (-2, -1, 0, 1)  # rows beside the size at which the plan changes
@@ -38,3 +38,23 @@ def test_errors_of_consecutive_sizes_are_alike(make, size):
     below, above = np.mean(errors[:2]), np.mean(errors[2:])
     assert max(below, above) < 1.15 * min(below, above)
     assert max(errors) < 1.3 * min(errors)
+
+
+@pytest.mark.parametrize("make", [friedman, steps, circle])
+@pytest.mark.parametrize("size", [policy.JUDGING_ROWS, policy.RACE_ROWS, policy.ROWS_TO_ADD])
+def test_one_row_more_does_not_multiply_the_work(make, size, monkeypatch):
+    """Rows times units times iterations of all trainings: what a fit takes on any machine."""
+    X, y = make(size + max(AROUND), np.random.default_rng(0))
+    kind, work = LowRankLSSVC if y.dtype == bool else LowRankLSSVR, []
+    train = VariableProjection.train
+
+    def counted(self, problem):
+        training = train(self, problem)
+        work[-1] += (training.n_iter + 1) * problem.source.n_rows * len(problem.start)
+        return training
+
+    monkeypatch.setattr(VariableProjection, "train", counted)
+    for more in AROUND:
+        work.append(0)
+        kind(random_state=0).fit(X[: size + more], y[: size + more])
+    assert max(work) < 2.5 * min(work)

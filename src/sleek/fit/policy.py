@@ -199,9 +199,10 @@ RACE_SHARE = 0.1
 FINALISTS = 3
 # So many of them are also tried beside curves. (All three: the same errors on 78 sets.)
 VARIED = 2
-# Folds that judge in the first round, and rows that judge in the last, if there are as many: of 400 rows and
-# more not all five folds are trained for every candidate.
+# Folds that judge in the first round at most, and rows that judge in the first and in the last, if there are
+# as many: of 450 rows and more not all folds are trained for every candidate.
 FIRST_FOLDS = 2
+FIRST_JUDGING_ROWS = 150
 JUDGING_ROWS = 300
 # A model that fits its own rows worse than its folds predict theirs, by so many standard errors and a share
 # of the loss without any information, has ended in a poor minimum: the choice is made without it.

@@ -309,8 +309,11 @@ def _choose(
     else:
         sample = look.sample.smallest(plan.n_tried)
         folds = folds_for(sample, judging)
-        last = _folds_that_judge(policy.JUDGING_ROWS, len(folds), sample.n_rows)
-        levels = [range(min(policy.FIRST_FOLDS, last)), range(last)]
+        first, last = (
+            _folds_that_judge(wanted, len(folds), sample.n_rows)
+            for wanted in (policy.FIRST_JUDGING_ROWS, policy.JUDGING_ROWS)
+        )
+        levels = [range(min(policy.FIRST_FOLDS, first)), range(last)]
         if judging.splits is not None:
             levels = [range(len(folds))]  # they need not be alike
         trials = Trials([*folds, Split(sample, None)], levels, False, request, report)
