@@ -8,11 +8,12 @@ it bootstrap bias corrected cross-validation).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sleek._runtime.types import FloatArray
+from sleek._runtime.types import FloatArray, IntArray
 from sleek.fit import policy
 from sleek.fit.judge import Verdict
 
@@ -47,17 +48,16 @@ def optimism(line: Sequence[Verdict], chosen: int, least_gain: Callable[[int, in
     >>> best = int(np.argmin(guesses.mean(axis=1)))
     >>> error = float(guesses[best].mean())
     >>> error, round(error * optimism(line, best, lambda new, old: 0.0), 2)
-    (0.38, 0.51)
+    (0.38, 0.52)
     """
     first = line[chosen]
     naive = first.error
     if len(line) < 2 or not naive > 0:
         return 1.0
     losses, errors = (np.stack([getattr(one, name) for one in line], axis=1) for name in ("losses", "errors"))
-    rng = np.random.default_rng(0)
-    drawn = _draw(first, rng)  # (draws, n)
+    drawn, left = _draw(first, np.random.default_rng(0))
     weights = first.weights / first.copies
-    inside, outside = drawn * weights, np.where(drawn == 0, first.weights, 0.0)
+    inside, outside = drawn * weights, left * weights
     enough = (inside.sum(axis=1) > 0) & (outside.sum(axis=1) > 0)
     if not enough.any():
         return 1.0
@@ -74,9 +74,20 @@ def optimism(line: Sequence[Verdict], chosen: int, least_gain: Callable[[int, in
     return max(1.0, float(left_out) / naive)
 
 
-def _draw(rows: Verdict, rng: np.random.Generator) -> FloatArray:
-    """How often every row is drawn, each time; those of a group are drawn together."""
-    if rows.groups is None:
-        return rng.poisson(rows.copies, (policy.DRAWS, len(rows.copies))).astype(np.float64)
-    labels, place = np.unique(rows.groups, return_inverse=True)
-    return rng.poisson(1.0, (policy.DRAWS, len(labels)))[:, place.ravel()] * rows.copies
+def _draw(rows: Verdict, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """How many draws of its copies every row has, each time, and how many of its copies were never drawn.
+
+    With as many draws as there are observations one is never drawn with a chance of 1/e, and else drawn about
+    1 + Poisson(1/(1 - 1/e) - 1) times. Rows of a group are drawn together.
+    """
+    place: IntArray | slice = slice(None)
+    copies = np.maximum(np.rint(rows.copies), 1.0).astype(np.int64)
+    if rows.groups is not None:
+        labels, place = np.unique(rows.groups, return_inverse=True)
+        copies = np.ones(len(labels), dtype=np.int64)
+    n_draws = min(policy.DRAWS, max(1, policy.MOST_DRAWN // len(copies)))
+    never = rng.binomial(copies, math.exp(-1.0), (n_draws, len(copies)))
+    drawn = copies - never
+    drawn = drawn + rng.poisson((1.0 / (1.0 - math.exp(-1.0)) - 1.0) * drawn)
+    times: FloatArray = np.ones(1) if rows.groups is None else rows.copies
+    return drawn[:, place] * times, never[:, place] * times
