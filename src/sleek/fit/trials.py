@@ -12,11 +12,11 @@ The regularisation strength κ of a candidate is a step of √10:
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -213,13 +213,15 @@ class Trials:
         Another rung must be surer of it than more of the same. Every doubling of the numbers must take a
         share off the loss, or off what the simpler one takes off that of a constant, if that is less: of a
         rare class no model explains much. A further linear feature is one number more, and any gain is worth
-        it.
+        it. More errors are worth nothing, however much surer a model is of its other answers.
         """
+        if self.judge(new).error > self.judge(simpler).error:
+            return math.inf
         if self._rung(new) == self._rung(simpler) == 0 and simpler is not self.constant:
             return 0.0
         errors = self.sure_errors if self._rung(new) > self._rung(simpler) else policy.SURE_ERRORS
         old = self.judge(simpler)
-        share = policy.SHARE_PER_DOUBLING * max(0.0, log2(self.numbers(new) / self.numbers(simpler)))
+        share = policy.SHARE_PER_DOUBLING * max(0.0, math.log2(self.numbers(new) / self.numbers(simpler)))
         if self.constant is not None and new.outputs is self.constant.outputs and old.loss > 0:
             share *= min(1.0, max(0.0, self.judge(self.constant).loss / old.loss - 1.0))
         return least_gain(self.judge(new), old, errors, share)
