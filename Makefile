@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RIVALS := .venv-rivals
 READABLE := .venv-readable
 
-.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick readable uncertainty rotated bench bench-compare bench-dask bench-export bench-tables report-samples pages clean
+.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick readable uncertainty rotated bench bench-compare bench-dask bench-export bench-tables report-samples pages wheel clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("sleek needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
@@ -111,5 +111,19 @@ report-samples: $(VENV)/.dev  ## reports on the Titanic, diamonds and a wide tab
 pages: $(VENV)/.dev  ## run the examples of README and docs, and write down what they print
 	$(BIN)/python -m studies.pages
 
+# The same commit gives the same bytes: times in the archives are that of the commit.
+BUILDER := .venv-build
+wheel: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1577836800)
+$(BUILDER)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(BUILDER)
+	$(BUILDER)/bin/python -m pip install -q --disable-pip-version-check 'hatchling>=1.27'
+	@touch $@
+
+wheel: $(BUILDER)/.ready  ## wheel and sdist into dist, built twice: the bytes must be the same
+	rm -rf dist build/again
+	$(BUILDER)/bin/python -m hatchling build -d dist
+	$(BUILDER)/bin/python -m hatchling build -d build/again
+	for file in dist/*; do cmp $$file build/again/$$(basename $$file) || exit 1; done
+
 clean:
-	rm -rf $(VENV) $(RIVALS) $(READABLE) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RIVALS) $(READABLE) $(BUILDER) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
