@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from sleek.trainers.base import Training as Training
     from sleek.trainers.varpro import VariableProjection as VariableProjection
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The public names, and the module that each is imported from.
 _MODULES = {

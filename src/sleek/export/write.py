@@ -29,7 +29,7 @@ def write(model: KernelModel, path: str | os.PathLike[str], **options: Any) -> N
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(model, f"{folder}/ripley.h", name="ripley")
     ...     print(Path(f"{folder}/ripley.h").read_text().splitlines()[0])
-    /* A kernel machine of 3 gaussian_rbf units, written by sleek 0.1.0. C99, needs math.h alone.
+    /* A kernel machine of 3 gaussian_rbf units, written by sleek .... C99, needs math.h alone.
     """
     ending = Path(path).suffix.lower()
     if ending == ".onnx":
