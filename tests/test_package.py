@@ -1,5 +1,6 @@
 """The package as a whole: what an import costs, and that the README's snippet runs."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_every_module_can_be_imported_first():
     """Each in a process of its own, forked from one that has imported nothing of sleek."""
     source = ROOT / "src"
