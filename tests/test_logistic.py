@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 import sleek
 from sleek import GaussianRBF, Linear, LowRankLSSVC, VariableProjection
 from sleek.bases.expansion import Expansion
-from sleek.closed_form.least_squares import both_moments
+from sleek.closed_form.least_squares import touching_moments
 from sleek.closed_form.leave_one_out import Trained, fixed_units_loo
 from sleek.closed_form.solve import Penalty
 from sleek.datasets import make_ripley
@@ -149,7 +149,7 @@ def test_two_classes_leave_one_out_is_close_to_refitting():
     penalty = Penalty(3.0, 1e9)
     full = VariableProjection(max_iter=500, tol=1e-13).train(Problem(source, start, penalty))
     sample = sample_of(source)
-    moments = both_moments(source, start, full.solution).touching
+    moments = touching_moments(source, start, full.solution)
     left = fixed_units_loo(sample, Trained(start, full.solution, penalty, None), moments).outputs[:, 0]
     block = source.rows_at(np.arange(source.n_rows))
     Phi = start.features(block.X)

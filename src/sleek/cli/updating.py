@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -131,10 +132,11 @@ def update(model: KernelModel, path: str, change: Change) -> Changed:
         warnings.simplefilter("always")
         files, found = files_for(model, path, **options)
         run = Run(all_cores(), strangers={})
-        rows = batch_of_rows(model, found, run, fading, named=True)
+        go = partial(batch_of_rows, model, found, run, fading)
+        rows = go(named=True)
         if not change.again:
             _check_name(memory, rows.name, path, change.forget)
-        fresh = take_out(model, rows) if change.forget else add(model, rows)
+        fresh = take_out(model, rows) if change.forget else add(model, rows, go)
     values = {
         "target": name,
         "rows": rows.n_rows,

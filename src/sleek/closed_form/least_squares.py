@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from sleek._runtime.sums import Sums
 from sleek._runtime.types import FloatArray
 from sleek.bases.constraints import unit_signs
 from sleek.bases.expansion import Expansion
@@ -26,6 +24,7 @@ class Solved(NamedTuple):
 
     solution: Solution
     moments: Moments
+    curvatures: tuple[Moments, ...] = ()  # of each output's loss; none where the sums say everything
 
 
 def unit_moments(source: Source, expansion: Expansion) -> Moments:
@@ -39,30 +38,49 @@ def unit_moments(source: Source, expansion: Expansion) -> Moments:
 
 def touching_moments(source: Source, expansion: Expansion, at: Solution) -> Moments:
     """The moments of the least squares problem that touches the loss at the outputs of a solution."""
-    if source.outputs.loss.quadratic:
-        return unit_moments(source, expansion)
-    return both_moments(source, expansion, at).touching
+    loss = source.outputs.loss
+
+    def task(block: Block) -> Moments:
+        Phi = expansion.features(block.X)
+        T, w = loss.working(block.T, Phi @ at.theta + at.b)
+        return Moments.of(Phi, T, block.s * w)
+
+    return source.map_reduce(task)
 
 
 @dataclass(frozen=True, eq=False)
-class BothMoments(Sums):
-    """The moments of the targets, and those of the problem that touches the loss."""
+class CurvedMoments:
+    """The moments of the targets, of the problem that touches the loss, and of each output's curvature."""
 
     moments: Moments
-    touching: Moments
+    touching: Moments | None
+    curvatures: list[Moments]
 
-    def __iter__(self) -> Iterator[Moments]:
-        return iter((self.moments, self.touching))
+    def __add__(self, other: CurvedMoments) -> CurvedMoments:
+        touching = None
+        if self.touching is not None and other.touching is not None:
+            touching = self.touching + other.touching
+        curvatures = [a + b for a, b in zip(self.curvatures, other.curvatures, strict=True)]
+        return CurvedMoments(self.moments + other.moments, touching, curvatures)
 
 
-def both_moments(source: Source, expansion: Expansion, at: Solution) -> BothMoments:
-    """The moments of the targets and of the problem that touches the loss at a solution: one pass."""
+def curved_moments(source: Source, expansion: Expansion, at: Solution, complete: bool) -> CurvedMoments:
+    """All that the end of a fit needs to know of the rows of a loss without a closed form: one pass.
+
+    The curvatures, which weigh rows by ∂²ℓ/∂y², are for updates; the problem that touches the loss is left away
+    if weights are `complete`.
+    """
     loss = source.outputs.loss
 
-    def task(block: Block) -> BothMoments:
+    def task(block: Block) -> CurvedMoments:
         Phi = expansion.features(block.X)
-        T, w = loss.working(block.T, Phi @ at.theta + at.b)
-        return BothMoments(Moments.of(Phi, block.T, block.s), Moments.of(Phi, T, block.s * w))
+        Y, touching = Phi @ at.theta + at.b, None
+        if not complete:
+            T, w = loss.working(block.T, Y)
+            touching = Moments.of(Phi, T, block.s * w)
+        bends = block.s[:, None] * loss.curvatures(block.T, Y) if loss.smooth else np.empty((len(Phi), 0))
+        curvatures = [Moments.of(Phi, block.T[:, :1], column) for column in bends.T.copy()]
+        return CurvedMoments(Moments.of(Phi, block.T, block.s), touching, curvatures)
 
     return source.map_reduce(task)
 
@@ -79,14 +97,11 @@ def solve_on_all_rows(
     if source.outputs.loss.quadratic:
         moments = unit_moments(source, expansion)
         return Solved(solve(moments, C, signs), moments)
-    if complete:
-        solution, moments = learnt, unit_moments(source, expansion)
-    else:
-        moments, touching = both_moments(source, expansion, learnt)
-        solution = solve(touching, C, signs)
+    found = curved_moments(source, expansion, learnt, complete)
+    solution = learnt if found.touching is None else solve(found.touching, C, signs)
     if source.outputs.loss.chooses:  # units may have been rounded
         solution = fit_constants(source, expansion, solution)
-    return Solved(solution, moments)
+    return Solved(solution, found.moments, tuple(found.curvatures))
 
 
 def fit_constants(source: Source, expansion: Expansion, solution: Solution) -> Solution:

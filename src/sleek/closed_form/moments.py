@@ -22,7 +22,7 @@ from sleek.outputs.loss import Loss
 
 
 def has_sums(loss: Loss) -> bool:
-    """Whether theta and b follow from sums over rows, so that rows can be added and taken out later."""
+    """Whether theta and b follow from sums over rows alone, so that updates and edits are exact."""
     return loss.quadratic
 
 

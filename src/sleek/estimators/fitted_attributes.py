@@ -59,8 +59,8 @@ class FittedAttributes:
     def moments_(self) -> Moments:
         """The sums over rows that the weights of the units were solved from, of encoded targets."""
         memory = self._model().memory
-        if memory is None:
+        if memory is None or memory.touching is not None:
             raise AttributeError(
-                "Log-odds have no sums over rows: fit with loss='squared_error' to have them."
+                "Sums over rows determine the weights of loss='squared_error' alone: fit with it to have them."
             )
         return memory.moments

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -71,7 +72,7 @@ class UpdatableMethods:
         """
         model = self._model()
         require_memory(model)
-        self.model_ = take_out(model, self._pass(model, X, y, sample_weight, 1.0, named=True))
+        self.model_ = take_out(model, self._pass(model, X, y, sample_weight, 1.0)(named=True))
         return self
 
     @property
@@ -82,7 +83,7 @@ class UpdatableMethods:
         """
         memory = self._model().memory
         if memory is None:
-            raise AttributeError("Only models of loss='squared_error' can be updated, and so have new rows.")
+            raise AttributeError("Models of a quantile cannot be updated, and so have no new rows.")
         return memory.drift
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Self:
@@ -99,24 +100,25 @@ class UpdatableMethods:
             )
         fading = check_forgetting_factor(self.forgetting_factor)
         require_memory(model)
-        self.model_ = add(model, self._pass(model, X, y, sample_weight, fading))
+        go = self._pass(model, X, y, sample_weight, fading)
+        self.model_ = add(model, go(), go)
         return self
 
     def _known_classes(self) -> Any:
         return np.unique(vars(self)["classes_"])
 
     def _pass(
-        self, model: KernelModel, X: Any, y: Any, sample_weight: Any, fading: float, named: bool = False
-    ) -> Batch:
-        """The batch of rows, wherever they are."""
+        self, model: KernelModel, X: Any, y: Any, sample_weight: Any, fading: float
+    ) -> Callable[..., Batch]:
+        """What goes over rows, wherever they are, and returns their batch."""
         given = rows_with_targets(X, y, sample_weight)
         if given is not None:
             run = Run(Workers(check_n_jobs(self.n_jobs)))
-            return batch_of_rows(model, self._features(given), run, fading, named)
+            return partial(batch_of_rows, model, self._features(given), run, fading)
         found = self._features(X)
         assert isinstance(found, ArrayRows)  # what is no `Rows` is in memory
         rows = found.X
         targets, s = model.outputs.read_targets(y, len(rows)), None
         if sample_weight is not None:
             rows, targets, s = rows_that_count(rows, targets, check_weights(sample_weight, len(rows)))
-        return batch_of(model, rows, targets, s, fading, self.n_jobs, named)
+        return partial(batch_of, model, rows, targets, s, fading, self.n_jobs)

@@ -24,6 +24,7 @@ from sleek.closed_form.least_squares import solve_on_all_rows
 from sleek.closed_form.leave_one_out import LeaveOneOut, Trained, solved_rows_loo, whole_model_loo
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Penalty, Solution
+from sleek.closed_form.touching import Touching
 from sleek.fit import policy
 from sleek.fit.growth import Learnt, grow, learn
 from sleek.fit.judge import (
@@ -73,6 +74,7 @@ class Fitted:
     expansion: Expansion
     solution: Solution
     moments: Moments
+    touching: Touching  # the quadratic of the rows' loss; nothing where the moments say everything
     C: float
     pull: float
     training: Training
@@ -216,9 +218,10 @@ def fit(
         few = look.sample.smallest(policy.CUT_ROWS).rows
         few = replace(few, X=scaling.invert(few.X))
         expansion = round_units(expansion, learnt.training.solution, few, as_given)
-    solution, moments = solve_on_all_rows(
+    solved = solve_on_all_rows(
         data.with_outputs(outputs), expansion, learnt.training.solution, learnt.penalty, plan.everything
     )
+    solution, moments = solved.solution, solved.moments
     _warn_if_worse_than_a_constant(
         data.with_outputs(outputs) if plan.canonical else look.sample,
         plan.canonical,
@@ -233,6 +236,7 @@ def fit(
         expansion=expansion,
         solution=Solution(theta, b),
         moments=moments,
+        touching=Touching.around(solved.curvatures, solution, learnt.penalty.C),
         C=learnt.penalty.C,
         pull=learnt.penalty.prior / learnt.weight if request.fits_units else np.nan,
         training=learnt.training,

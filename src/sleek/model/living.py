@@ -1,13 +1,17 @@
 """Updating a fitted model: rows are added or removed, and the weights are solved again for those it then has.
 
-The units stay where they are. theta and b are solved from sums over rows (`sleek.closed_form.running_sums`),
-so that the result is, to rounding, that of one pass over all rows that are in, in whatever order they came. A
-pass over rows makes a `Batch`; `add` and `take_out` make a new model of a model and a batch.
+The units stay where they are. theta and b are solved from sums over rows (`sleek.closed_form.running_sums`).
+For squared errors the result is, to rounding, that of one pass over all rows that are in, in whatever order
+they came. For any other loss rows that are in count by the quadratics that touch their loss
+(`sleek.closed_form.touching`), new rows by their loss itself. A pass over rows makes a `Batch`; `add` and
+`take_out` make a new model of a model and a batch.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +21,15 @@ from sleek._runtime.checks import check_n_jobs, check_weights, rows_that_count
 from sleek._runtime.sums import total
 from sleek._runtime.threads import Workers, single_threaded_blas
 from sleek._runtime.types import FloatArray
-from sleek.closed_form.moments import Moments, has_sums
+from sleek.closed_form.moments import Moments
 from sleek.closed_form.running_sums import RunningSums
+from sleek.closed_form.solve import Solution
+from sleek.closed_form.touching import Touching, join
 from sleek.model.memory import Memory
 from sleek.model.rows_to_predict import rows_of
 from sleek.outputs.base import Outputs
 from sleek.outputs.labels import Labels
+from sleek.outputs.loss import Loss
 from sleek.rows.cutting import Cutting
 from sleek.rows.keys import keys_of
 from sleek.rows.raw import RawBlock
@@ -51,14 +58,27 @@ class Batch:
     errors: list[FloatArray]  # of the model that has not seen them
     fading: float
     digest: int | None = None  # of the rows, in whatever order; None: not asked for
+    touching: Touching | None = None  # the quadratics of their loss; None if it is the squared one
+    loss: float = 0.0  # the loss itself
 
     def __add__(self, later: Batch) -> Batch:
-        sums = self.sums if self.fading == 1.0 else self.sums.fade(self.fading**later.n_rows)
+        faded = self.fading**later.n_rows
+        sums = self.sums if self.fading == 1.0 else self.sums.fade(faded)
+        touching, loss = None, 0.0
+        if self.touching is not None and later.touching is not None:
+            touching = (self.touching if self.fading == 1.0 else self.touching.fade(faded)) + later.touching
+            loss = faded * self.loss + later.loss
         digest = None
         if self.digest is not None and later.digest is not None:
             digest = (self.digest + later.digest) % 2**64
         n_rows, errors = self.n_rows + later.n_rows, self.errors + later.errors
-        return Batch(sums + later.sums, n_rows, errors, self.fading, digest)
+        return Batch(sums + later.sums, n_rows, errors, self.fading, digest, touching, loss)
+
+    @property
+    def touched(self) -> tuple[Touching, float]:
+        """The quadratics and the loss that they touch."""
+        assert self.touching is not None
+        return self.touching, self.loss
 
     @property
     def name(self) -> str | None:
@@ -75,7 +95,8 @@ def partial_fit(
     """See `KernelModel.partial_fit`."""
     fading = check_forgetting_factor(forgetting_factor)
     rows, targets, s = _check(model, X, y, sample_weight)
-    return add(model, batch_of(model, rows, targets, s, fading, n_jobs))
+    go = partial(batch_of, model, rows, targets, s, fading, n_jobs)
+    return add(model, go(), go)
 
 
 def forget(model: KernelModel, X: Any, y: Any, sample_weight: Any, n_jobs: int) -> KernelModel:
@@ -88,7 +109,18 @@ def empty(model: KernelModel) -> KernelModel:
     """See `KernelModel.emptied`."""
     memory = require_memory(model, needs_rows=False)
     sums = RunningSums.zero(memory.sums.origin, memory.sums.n_units)
-    fresh = Memory(sums, 0, memory.observation, memory.C, memory.class_weights, signs=memory.signs)
+    touching = None
+    if memory.touching is not None:
+        touching = Touching.zero(sums.origin[: sums.n_units], len(model.b))
+    fresh = Memory(
+        sums,
+        0,
+        memory.observation,
+        memory.C,
+        memory.class_weights,
+        signs=memory.signs,
+        touching=touching,
+    )
     return solve_again(model, fresh)
 
 
@@ -106,26 +138,57 @@ def require_memory(model: KernelModel, needs_rows: bool = True) -> Memory:
     """The sums, or a sentence that says why there are none."""
     if model.memory is not None:
         return model.memory
-    if not has_sums(model.outputs.loss):
-        raise ValueError(
-            f"The model predicts {model.outputs.describe()}, which sums over rows do not determine: fit with "
-            "loss='squared_error' (sleek fit --updatable) to update, merge or forget later."
-        )
+    loss = model.outputs.loss
+    if not loss.smooth:
+        raise ValueError(f"The model predicts {model.outputs.describe()}: {update_words(loss)}")
     settings = (model.trained_by or {}).get("settings", {})
     if not needs_rows and settings.get("class_weight") is None:  # units and coding are all that is needed
-        sums = RunningSums.zero(_origin(model), len(model.theta))
-        return Memory(sums, 0, 1.0, model.C, signs=model.weight_signs())
+        origin, m = _origin(model), len(model.theta)
+        touching = None if loss.quadratic else Touching.zero(origin[:m], len(model.b))
+        sums = RunningSums.zero(origin, m)
+        return Memory(sums, 0, 1.0, model.C, signs=model.weight_signs(), touching=touching)
     raise ValueError(
         "This model has no sums over rows with it: save it with moments=True (sleek fit --updatable) to "
         "update, merge or forget later."
     )
 
 
-def add(model: KernelModel, batch: Batch) -> KernelModel:
-    """The model with the rows of a batch."""
+def update_words(loss: Loss) -> str:
+    """A sentence that says which updates a model of a loss has.
+
+    >>> from sleek.outputs.loss import LOGISTIC, SQUARED
+    >>> update_words(SQUARED)
+    'partial_fit, forget and merge are exact: sums over rows determine its weights.'
+    >>> update_words(LOGISTIC)
+    'partial_fit, forget and merge are close: new rows count exactly, earlier ones by a quadratic of their loss.'
+    """
+    if loss.quadratic:
+        return "partial_fit, forget and merge are exact: sums over rows determine its weights."
+    if loss.smooth:
+        return (
+            "partial_fit, forget and merge are close: new rows count exactly, earlier ones by a quadratic of "
+            "their loss."
+        )
+    return (
+        "it has no partial_fit, forget and merge, as no sums say how a quantile moves: fit again with all rows "
+        "(warm_start=True begins with the units there are), or with loss='huber' or 'squared_error'."
+    )
+
+
+def add(model: KernelModel, batch: Batch, go: Callable[..., Batch]) -> KernelModel:
+    """The model with the rows of a batch; `go(at=solution)` goes over them once more, if need be."""
     memory = require_memory(model)
-    before = memory.sums if batch.fading == 1.0 else memory.sums.fade(batch.fading**batch.n_rows)
+    before, touching = memory.sums, memory.touching
+    if batch.fading < 1.0:
+        faded = batch.fading**batch.n_rows
+        before, touching = before.fade(faded), None if touching is None else touching.fade(faded)
     sums = before + batch.sums
+    if touching is not None:
+
+        def rows(at: Solution) -> tuple[Touching, float]:
+            return go(at=at).touched
+
+        touching += join(touching, batch.touched, memory.solution, rows, memory.C, memory.signs)
     drift = memory.drift
     if drift is not None:
         for errors in batch.errors:
@@ -141,6 +204,7 @@ def add(model: KernelModel, batch: Batch) -> KernelModel:
         memory.faded or batch.fading < 1.0,
         memory.forgotten,
         memory.signs,
+        touching,
     )
     return solve_again(model, fresh if batch.name is None else fresh.with_batch(batch.name))
 
@@ -154,8 +218,10 @@ def take_out(model: KernelModel, batch: Batch) -> KernelModel:
             "known: none can be taken out exactly. Fit again without the rows."
         )
     check_forgettable(model.inputs)
-    sums = sums_without(model.outputs, memory, batch)
-    fresh = replace(memory, sums=sums, n_rows=memory.n_rows - batch.n_rows)
+    sums, touching = sums_without(model.outputs, memory, batch), memory.touching
+    if touching is not None:
+        touching = touching.without(batch.touched[0], memory.solution)
+    fresh = replace(memory, sums=sums, n_rows=memory.n_rows - batch.n_rows, touching=touching)
     return solve_again(model, fresh if batch.name is None else fresh.without_batch(batch.name))
 
 
@@ -201,28 +267,35 @@ def batch_of(
     fading: float,
     n_jobs: int | None,
     named: bool = False,
+    at: Solution | None = None,
 ) -> Batch:
-    """The batch of a finite float array or a table, block by block; unchecked."""
+    """The batch of a finite float array or a table, block by block; unchecked.
+
+    Their loss is looked at where the model is; or elsewhere, `at` a solution, for that alone.
+    """
     if len(X) == 0:
         raise ValueError("There must be at least one row, got none.")
     if len(X) <= SMALL:
-        return _block_batch(model, X[:], y, s, fading, named=named)
+        return _block_batch(model, X[:], y, s, fading, named=named, at=at)
 
     def block(start: int) -> Batch:
         rows = slice(start, start + ROWS)
-        return _block_batch(model, X[rows], y[rows], None if s is None else s[rows], fading, start, named)
+        weights = None if s is None else s[rows]
+        return _block_batch(model, X[rows], y[rows], weights, fading, start, named, at)
 
     with single_threaded_blas():
         return total(Workers(check_n_jobs(n_jobs)).map_list(block, range(0, len(X), ROWS)))
 
 
-def batch_of_rows(model: KernelModel, rows: Rows, run: Run, fading: float, named: bool = False) -> Batch:
+def batch_of_rows(
+    model: KernelModel, rows: Rows, run: Run, fading: float, named: bool = False, at: Solution | None = None
+) -> Batch:
     """The batch of rows that have their targets with them, wherever they are kept."""
     outputs = model.outputs
 
     def task(block: RawBlock) -> Batch:
         y = outputs.known_labels(block.y) if isinstance(block.y, Labels) else block.y
-        return _block_batch(model, block.X, y, block.s, fading, block.start, named)
+        return _block_batch(model, block.X, y, block.s, fading, block.start, named, at)
 
     return rows.map_reduce(task, run, reads=outputs.reads, features=True, cutting=Cutting(ROWS))
 
@@ -235,6 +308,7 @@ def _block_batch(
     fading: float,
     start: int = 0,
     named: bool = False,
+    at: Solution | None = None,
 ) -> Batch:
     """The batch of a block of rows, the first of which is number `start`; unchecked.
 
@@ -261,11 +335,17 @@ def _block_batch(
         weights = ages if weights is None else weights * ages
     sums = RunningSums.of(Phi, T, memory.sums.origin, weights)
     errors: list[FloatArray] = []
-    if memory.drift is not None and start < MOST_JUDGED:
-        theta, b = memory.solution
+    theta, b = memory.solution if at is None else at
+    if memory.drift is not None and at is None and start < MOST_JUDGED:
         errors = [outputs.row_errors(T, Phi @ theta + b)]
-    digest = digest_of(X, T, s) if named or memory.n_rows == 0 else None
-    return Batch(sums, len(X), errors, fading, digest)
+    digest = digest_of(X, T, s) if at is None and (named or memory.n_rows == 0) else None
+    if memory.touching is None:
+        return Batch(sums, len(X), errors, fading, digest)
+    Y = Phi @ theta + b
+    values, (targets, w) = outputs.loss.values(T, Y), outputs.loss.touching(T, Y)
+    touching = Touching.of(Phi, targets, w, weights, memory.touching.origins)
+    loss = float(values.sum() if weights is None else weights @ values)
+    return Batch(sums, len(X), errors, fading, digest, touching, loss)
 
 
 def digest_of(X: FloatArray, T: FloatArray, s: FloatArray | None) -> int:

@@ -16,7 +16,16 @@ from sleek._runtime.types import FloatArray, IntArray
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.running_sums import RunningSums
 from sleek.closed_form.solve import Solution, solve
+from sleek.closed_form.touching import Touching
 from sleek.model.drift import Drift
+
+
+
+def _sums(place: str, size: str) -> fields.Field:
+    """Those of `RunningSums.to_json`."""
+    parts = {name: fields.triangle(size, symmetric=True) for name in ("high", "low")}
+    return fields.record({"origin": fields.array(place), **parts})
+
 
 FIELDS = {
     "n_rows": fields.count(0),
@@ -26,13 +35,8 @@ FIELDS = {
     "forgotten": fields.optional(fields.names(), ()),
     "faded": fields.truth(),
     "drift": fields.nullable(fields.result_of(Drift.from_json)),
-    "sums": fields.record(
-        {
-            "origin": fields.array("place"),
-            "high": fields.triangle("size", symmetric=True),
-            "low": fields.triangle("size", symmetric=True),
-        }
-    ),
+    "sums": _sums("place", "size"),
+    "touching": fields.optional(fields.several(_sums("unit_place", "unit_size"), "output")),
 }
 
 
@@ -63,6 +67,9 @@ class Memory:
         Names of batches that were taken out and did not come in again, so that none is taken out twice.
     signs : array of shape (n_units,) or None
         What the weights of a monotone model must be; the units of the model say it, so that it is not saved.
+    touching : Touching or None
+        The rows' loss as quadratics around the solution; None for the squared loss, whose quadratic the sums
+        themselves are.
     """
 
     sums: RunningSums
@@ -75,6 +82,7 @@ class Memory:
     faded: bool = False
     forgotten: tuple[str, ...] = ()
     signs: IntArray | None = None
+    touching: Touching | None = None
 
     @property
     def moments(self) -> Moments:
@@ -87,6 +95,8 @@ class Memory:
         if self.n_rows == 0:
             k = len(self.sums.high) - 1 - self.sums.n_units
             return Solution(np.zeros((self.sums.n_units, k)), np.zeros(k))
+        if self.touching is not None:
+            return self.touching.solve(self.C, self.signs)
         return solve(self.moments, self.C, self.signs)
 
     def with_name(self) -> Memory:
@@ -119,15 +129,25 @@ class Memory:
             "faded": self.faded,
             "drift": None if self.drift is None else self.drift.to_json(),
             "sums": self.sums.to_json(),
+            **({} if self.touching is None else {"touching": self.touching.to_json()}),
         }
 
     @classmethod
     def from_json(
-        cls, block: Mapping[str, Any], n_units: int, n_outputs: int, C: float, n_classes: int | None
+        cls,
+        block: Mapping[str, Any],
+        n_units: int,
+        n_outputs: int,
+        C: float,
+        n_classes: int | None,
+        quadratic: bool = True,
     ) -> Self:
-        """What `to_json` wrote, checked."""
+        """What `to_json` wrote, checked; a loss that is not `quadratic` needs quadratics that touch it."""
         size = 1 + n_units + n_outputs
-        found = fields.read(block, FIELDS, "moments", place=size - 1, size=size, label=n_classes or 0)
+        lengths = {"place": size - 1, "size": size, "label": n_classes or 0, "output": n_outputs}
+        found = fields.read(
+            block, FIELDS, "moments", **lengths, unit_place=1 + n_units, unit_size=2 + n_units
+        )
         if n_classes is None and found["class_weights"] is not None:
             raise ModelFileError("`moments.class_weights` must be null for a model of numbers.")
         sums = RunningSums(**found.pop("sums"), n_units=n_units)
@@ -135,7 +155,17 @@ class Memory:
             raise ModelFileError("`moments.sums.high` must not have negative sums of squares.")
         if (found["n_rows"] == 0) != (sums.weight == 0):
             raise ModelFileError("`moments` must have weight if there are rows, and none if not.")
-        return cls(sums=sums, C=C, **found)
+        touching = found.pop("touching")
+        if (touching is None) != quadratic:
+            must = "must not have" if quadratic else "must have"
+            raise ModelFileError(f"`moments` {must} `touching` for a model of this loss.")
+        if touching is not None:
+            touching = Touching(tuple(RunningSums(**one, n_units=n_units) for one in touching))
+            if any((one.weight == 0) != (sums.weight == 0) for one in touching.sums):
+                raise ModelFileError("`moments.touching` must have weight where `moments.sums` has.")
+            if any((one.high.diagonal() < 0).any() for one in touching.sums):
+                raise ModelFileError("`moments.touching` must not have negative curvature.")
+        return cls(sums=sums, C=C, touching=touching, **found)
 
 
 def _name(sums: RunningSums) -> str:

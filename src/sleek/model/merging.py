@@ -9,6 +9,7 @@ import numpy as np
 
 from sleek._runtime.sums import total
 from sleek.bases.expansion import Expansion, Part
+from sleek.closed_form.touching import Touching
 from sleek.model.drift import Drift
 from sleek.model.kernel_model import KernelModel
 from sleek.model.living import require_memory, solve_again
@@ -44,6 +45,7 @@ def merge_models(models: Sequence[KernelModel]) -> KernelModel:
     )
     sums = [memory.sums.move(about) for memory in memories]
     sums.sort(key=lambda one: (one.high.tobytes(), one.low.tobytes()))
+    touching = [memory.touching for memory in memories if memory.touching is not None]
     drifts = [memory.drift for memory in memories if memory.drift is not None]
     memory = replace(
         memories[0],
@@ -53,6 +55,7 @@ def merge_models(models: Sequence[KernelModel]) -> KernelModel:
         origins=tuple(sorted(origins)),
         faded=any(memory.faded for memory in memories),
         forgotten=tuple(sorted({name for memory in memories for name in memory.forgotten} - set(origins))),
+        touching=Touching.merge(touching) if touching else None,
     )
     return solve_again(first, memory)
 

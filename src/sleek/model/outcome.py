@@ -15,7 +15,6 @@ from sleek.calibration.class_calibration import ClassCalibration
 from sleek.calibration.leverage import Leverage
 from sleek.calibration.noise import gains
 from sleek.calibration.number_calibration import NumberCalibration
-from sleek.closed_form.moments import has_sums
 from sleek.closed_form.running_sums import RunningSums
 from sleek.fit.judge import mean_and_error
 from sleek.fit.recipe import FittedRows
@@ -139,13 +138,13 @@ def _distributions(
 
 
 def _memory(fit: FittedRows) -> Memory | None:
-    """The sums that new rows are added to, in weights as users give them; None for log-odds.
+    """The sums that new rows are added to, in weights as users give them; None for a loss that has a kink.
 
     Errors of new rows will be compared with those of held-out rows, each as many observations as it stands
     for.
     """
     fitted, outputs, judged = fit.fitted, fit.fitted.outputs, fit.fitted.judged
-    if not has_sums(outputs.loss):
+    if not outputs.loss.smooth:
         return None
     errors = outputs.row_errors(judged.T, judged.outputs)
     return Memory(
@@ -155,6 +154,7 @@ def _memory(fit: FittedRows) -> Memory | None:
         C=fitted.C / fit.scale,
         class_weights=outputs.class_weights,
         drift=Drift.of_errors(errors, judged.copies, outputs.largest_error),
+        touching=None if outputs.loss.quadratic else fitted.touching.fade(fit.scale),
     ).with_name()
 
 

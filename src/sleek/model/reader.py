@@ -18,7 +18,6 @@ from sleek.bases.constraints import Constraints
 from sleek.bases.expansion import Expansion
 from sleek.bases.saved_parts import part_from_json, parts_from_json
 from sleek.calibration import Calibration, calibration_from_json
-from sleek.closed_form.moments import has_sums
 from sleek.model.edits import NO_EDITS, Edits
 from sleek.model.facts import Facts
 from sleek.model.kernel_model import KernelModel
@@ -150,12 +149,12 @@ def _memory(document: Mapping[str, Any], m: int, k: int, C: float, outputs: Outp
     block = document.get("moments")
     if block is None:
         return None
-    if not has_sums(outputs.loss):
+    if not outputs.loss.smooth:
         raise ModelFileError(
             f"`moments` cannot be those of {outputs.describe()}, which sums over rows do not determine."
         )
     n_classes = len(outputs.labels) or None
-    return Memory.from_json(object_of(block, "moments"), m, k, C, n_classes)
+    return Memory.from_json(object_of(block, "moments"), m, k, C, n_classes, outputs.loss.quadratic)
 
 
 def _edits(document: Mapping[str, Any], m: int, k: int) -> Edits:

@@ -147,7 +147,8 @@ def _truncation(
 def _leave_out(model: KernelModel, seen: list[Any], order: int) -> tuple[KernelModel, str] | None:
     """Units of few columns alone, with weights from the sums over rows, if there are any."""
     kept = np.flatnonzero(np.concatenate(seen) <= order)
-    if model.memory is None or not len(kept) or len(kept) == model.n_units:
+    exact = model.memory is not None and model.memory.touching is None
+    if not exact or not len(kept) or len(kept) == model.n_units:
         return None
     theta, b = model.outputs.decode(*_solve(model.memory, kept))
     parts = []

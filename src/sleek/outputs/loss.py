@@ -35,6 +35,9 @@ class Loss(ABC):
     log_odds: ClassVar[bool] = False  # whether outputs are logarithms of odds
     # Whether least squares are but a beginning: constants come first, strength and size are chosen again.
     chooses: ClassVar[bool] = False
+    # Whether the loss of rows is near a solution the quadratic that touches it, so that rows can come in and
+    # leave later. (Those of a kink have no curvature that says how the solution moves.)
+    smooth: ClassVar[bool] = True
 
     @abstractmethod
     def values(self, T: FloatArray, Y: FloatArray) -> FloatArray:
@@ -56,6 +59,20 @@ class Loss(ABC):
     def values_and_slopes(self, T: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Both, where what they share need not be computed twice."""
         return self.values(T, Y), self.slopes(T, Y)
+
+    def curvatures(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """∂²ℓ/∂y² (n, k) > 0, of each output by itself."""
+        _, w = self.working(T, Y)
+        return np.broadcast_to(w[:, None], T.shape)
+
+    def touching(self, T: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Targets t' and weights w, both (n, k), of the quadratics that touch the loss at Y output by output.
+
+        Unlike `working`, which is for training: it may bend more than the loss, so that steps are safe.
+        """
+        w = self.curvatures(T, Y)
+        targets: FloatArray = Y - self.slopes(T, Y) / w
+        return targets, w
 
     @abstractmethod
     def unit(self, n_outputs: int) -> float:
@@ -146,6 +163,11 @@ class LogisticLoss(Loss):
         p = self.probabilities(Y)
         w = np.maximum(p * (1.0 - p), LEAST_CURVATURE)[:, 0] if T.shape[1] == 1 else np.full(len(T), 0.5)
         return Y - (p - (T > 0)) / w[:, None], w
+
+    def curvatures(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """p(1 - p)."""
+        p = self.probabilities(Y)
+        return np.maximum(p * (1.0 - p), LEAST_CURVATURE)
 
     def slopes(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         return self.probabilities(Y) - (T > 0)

@@ -380,6 +380,7 @@ class QuantileLoss(RobustLoss):
     settings: ClassVar[tuple[str, ...]] = ("quantile",)
     deviance_name: ClassVar[str] = "pinball loss"
     factor: ClassVar[float] = 1.0
+    smooth: ClassVar[bool] = False
 
     def deviance(self, y: FloatArray, m: FloatArray) -> FloatArray:
         r = y - m
@@ -448,6 +449,11 @@ class HuberLoss(RobustLoss):
         size = np.abs(r)
         values = np.where(size <= delta, 0.5 * size**2, delta * (size - 0.5 * delta)) / delta
         return values, -np.clip(r / delta, -1.0, 1.0), 1.0 / np.maximum(size, delta)
+
+    def curvatures(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """None beyond δ, where `working` has more, to be safe."""
+        near = np.abs(self.z_of(T) - self.mean - self.scale * Y) <= self.delta
+        return self.scale**2 * np.where(near, 1.0 / self.delta, LEAST_CURVATURE)
 
 
 NUMBER_LOSSES: dict[str, type[NumberLoss]] = {

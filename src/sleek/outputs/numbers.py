@@ -129,6 +129,7 @@ class NumberOutputs(Outputs):
 
     def encode(self, y: FloatArray) -> FloatArray:
         if self.wanted is not None:
+            self.wanted.check(y)
             return self.wanted.encode_targets(y)
         T: FloatArray = (y - self.mean) / self.scale
         return np.where(np.abs(T) < LEAST, 0.0, T)

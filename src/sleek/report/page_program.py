@@ -134,6 +134,7 @@ def is_editable(model: KernelModel, effects: Effects) -> bool:
     """Whether the page can solve the weights again: it has the sums, and effects follow from the weights."""
     memory = model.memory
     closed = not any(isinstance(group, SampleAverages) for group in effects.groups)
+    closed = closed and model.outputs.loss.quadratic
     if model.weight_signs() is not None:  # a monotone model, which Python keeps so
         return False
     return closed and memory is not None and memory.n_rows > 0 and 1 < model.n_units <= MOST_EDITED
