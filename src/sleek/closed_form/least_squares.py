@@ -12,6 +12,7 @@ from sleek.bases.constraints import unit_signs
 from sleek.bases.expansion import Expansion
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Penalty, Solution, solve
+from sleek.closed_form.touching import Touching
 from sleek.rows.source import Block, Source
 
 ROUNDS = 25  # Newton's method has converged long before
@@ -24,7 +25,7 @@ class Solved(NamedTuple):
 
     solution: Solution
     moments: Moments
-    curvatures: tuple[Moments, ...] = ()  # of each output's loss; none where the sums say everything
+    touching: Touching | None = None  # the quadratic of the loss; None where the moments say everything
 
 
 def unit_moments(source: Source, expansion: Expansion) -> Moments:
@@ -50,45 +51,50 @@ def touching_moments(source: Source, expansion: Expansion, at: Solution) -> Mome
 
 @dataclass(frozen=True, eq=False)
 class CurvedMoments:
-    """The moments of the targets, of the problem that touches the loss, and of each output's curvature."""
+    """The moments of the targets, of the problem that touches the loss, and the curvature of the loss."""
 
     moments: Moments
     touching: Moments | None
-    curvatures: list[Moments]
+    curvature: Touching | None
 
     def __add__(self, other: CurvedMoments) -> CurvedMoments:
-        touching = None
-        if self.touching is not None and other.touching is not None:
-            touching = self.touching + other.touching
-        curvatures = [a + b for a, b in zip(self.curvatures, other.curvatures, strict=True)]
-        return CurvedMoments(self.moments + other.moments, touching, curvatures)
+        parts = ((self.touching, other.touching), (self.curvature, other.curvature))
+        both = [None if a is None or b is None else a + b for a, b in parts]
+        return CurvedMoments(self.moments + other.moments, *both)
 
 
-def curved_moments(source: Source, expansion: Expansion, at: Solution, complete: bool) -> CurvedMoments:
+def curved_moments(
+    source: Source, expansion: Expansion, at: Solution, complete: bool, middle: FloatArray
+) -> CurvedMoments:
     """All that the end of a fit needs to know of the rows of a loss without a closed form: one pass.
 
-    The curvatures, which weigh rows by ∂²ℓ/∂y², are for updates; the problem that touches the loss is left away
-    if weights are `complete`.
+    The curvature is for updates; the problem that touches the loss is left away if weights are `complete`.
     """
-    loss = source.outputs.loss
+    loss, k = source.outputs.loss, source.outputs.n_outputs
+    none = Touching.zero(expansion.features(middle[None])[0].astype(np.float64), k) if loss.smooth else None
 
     def task(block: Block) -> CurvedMoments:
         Phi = expansion.features(block.X)
-        Y, touching = Phi @ at.theta + at.b, None
+        Y, touching, curvature = Phi @ at.theta + at.b, None, None
         if not complete:
             T, w = loss.working(block.T, Y)
             touching = Moments.of(Phi, T, block.s * w)
-        bends = block.s[:, None] * loss.curvatures(block.T, Y) if loss.smooth else np.empty((len(Phi), 0))
-        curvatures = [Moments.of(Phi, block.T[:, :1], column) for column in bends.T.copy()]
-        return CurvedMoments(Moments.of(Phi, block.T, block.s), touching, curvatures)
+        if none is not None:
+            curvature = none.like(Phi, Y, np.zeros_like(Y), loss.curvatures(block.T, Y), block.s)
+        return CurvedMoments(Moments.of(Phi, block.T, block.s), touching, curvature)
 
     return source.map_reduce(task)
 
 
 def solve_on_all_rows(
-    source: Source, expansion: Expansion, learnt: Solution, penalty: Penalty, complete: bool
+    source: Source,
+    expansion: Expansion,
+    learnt: Solution,
+    penalty: Penalty,
+    complete: bool,
+    middle: FloatArray,
 ) -> Solved:
-    """theta and b for units that were learnt, and the moments of all rows.
+    """theta and b for units that were learnt, and the moments of all rows, whose means are near `middle` (d,).
 
     Where theta and b have no closed form they were learnt with the units. They stay, if that was on all rows
     (`complete`); else they have one round more on all rows.
@@ -97,11 +103,12 @@ def solve_on_all_rows(
     if source.outputs.loss.quadratic:
         moments = unit_moments(source, expansion)
         return Solved(solve(moments, C, signs), moments)
-    found = curved_moments(source, expansion, learnt, complete)
+    found = curved_moments(source, expansion, learnt, complete, middle)
     solution = learnt if found.touching is None else solve(found.touching, C, signs)
     if source.outputs.loss.chooses:  # units may have been rounded
         solution = fit_constants(source, expansion, solution)
-    return Solved(solution, found.moments, tuple(found.curvatures))
+    touching = None if found.curvature is None else found.curvature.around(solution, C)
+    return Solved(solution, found.moments, touching)
 
 
 def fit_constants(source: Source, expansion: Expansion, solution: Solution) -> Solution:

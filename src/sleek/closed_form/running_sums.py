@@ -82,10 +82,10 @@ class RunningSums:
         return cls(scale * high, np.zeros_like(high), np.concatenate([moments.mean_phi, moments.mean_t]), m)
 
     def __add__(self, other: Self) -> Self:
-        return self._with(*_add(self.high, self.low, other.high, other.low))
+        return self._with(*add_exactly(self.high, self.low, other.high, other.low))
 
     def __sub__(self, other: Self) -> Self:
-        return self._with(*_add(self.high, self.low, -other.high, -other.low))
+        return self._with(*add_exactly(self.high, self.low, -other.high, -other.low))
 
     def fade(self, factor: float) -> Self:
         """All weights multiplied by a factor."""
@@ -136,7 +136,9 @@ class RunningSums:
         }
 
 
-def _add(a: FloatArray, a_low: FloatArray, b: FloatArray, b_low: FloatArray) -> tuple[FloatArray, FloatArray]:
+def add_exactly(
+    a: FloatArray, a_low: FloatArray, b: FloatArray, b_low: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """(a + a_low) + (b + b_low) as high + low: Knuth's error of a sum goes into what is low."""
     high = a + b
     v = high - a

@@ -74,7 +74,7 @@ class Fitted:
     expansion: Expansion
     solution: Solution
     moments: Moments
-    touching: Touching  # the quadratic of the rows' loss; nothing where the moments say everything
+    touching: Touching | None  # the quadratic of the rows' loss; None where the moments say everything
     C: float
     pull: float
     training: Training
@@ -219,7 +219,12 @@ def fit(
         few = replace(few, X=scaling.invert(few.X))
         expansion = round_units(expansion, learnt.training.solution, few, as_given)
     solved = solve_on_all_rows(
-        data.with_outputs(outputs), expansion, learnt.training.solution, learnt.penalty, plan.everything
+        data.with_outputs(outputs),
+        expansion,
+        learnt.training.solution,
+        learnt.penalty,
+        plan.everything,
+        as_given.mean,
     )
     solution, moments = solved.solution, solved.moments
     _warn_if_worse_than_a_constant(
@@ -236,7 +241,7 @@ def fit(
         expansion=expansion,
         solution=Solution(theta, b),
         moments=moments,
-        touching=Touching.around(solved.curvatures, solution, learnt.penalty.C),
+        touching=solved.touching,
         C=learnt.penalty.C,
         pull=learnt.penalty.prior / learnt.weight if request.fits_units else np.nan,
         training=learnt.training,

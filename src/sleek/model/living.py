@@ -220,7 +220,9 @@ def take_out(model: KernelModel, batch: Batch) -> KernelModel:
     check_forgettable(model.inputs)
     sums, touching = sums_without(model.outputs, memory, batch), memory.touching
     if touching is not None:
-        touching = touching.without(batch.touched[0], memory.solution)
+        gone, _ = batch.touched
+        reach = model.outputs.loss.reach
+        touching = touching.without(gone, memory.solution, sums, reach, memory.C, memory.signs)
     fresh = replace(memory, sums=sums, n_rows=memory.n_rows - batch.n_rows, touching=touching)
     return solve_again(model, fresh if batch.name is None else fresh.without_batch(batch.name))
 
@@ -342,8 +344,8 @@ def _block_batch(
     if memory.touching is None:
         return Batch(sums, len(X), errors, fading, digest)
     Y = Phi @ theta + b
-    values, (targets, w) = outputs.loss.values(T, Y), outputs.loss.touching(T, Y)
-    touching = Touching.of(Phi, targets, w, weights, memory.touching.origins)
+    values, slopes = outputs.loss.values_and_slopes(T, Y)
+    touching = memory.touching.like(Phi, Y, slopes, outputs.loss.curvatures(T, Y), weights)
     loss = float(values.sum() if weights is None else weights @ values)
     return Batch(sums, len(X), errors, fading, digest, touching, loss)
 

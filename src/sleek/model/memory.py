@@ -19,14 +19,6 @@ from sleek.closed_form.solve import Solution, solve
 from sleek.closed_form.touching import Touching
 from sleek.model.drift import Drift
 
-
-
-def _sums(place: str, size: str) -> fields.Field:
-    """Those of `RunningSums.to_json`."""
-    parts = {name: fields.triangle(size, symmetric=True) for name in ("high", "low")}
-    return fields.record({"origin": fields.array(place), **parts})
-
-
 FIELDS = {
     "n_rows": fields.count(0),
     "observation": fields.number(above=0),
@@ -35,8 +27,24 @@ FIELDS = {
     "forgotten": fields.optional(fields.names(), ()),
     "faded": fields.truth(),
     "drift": fields.nullable(fields.result_of(Drift.from_json)),
-    "sums": _sums("place", "size"),
-    "touching": fields.optional(fields.several(_sums("unit_place", "unit_size"), "output")),
+    "sums": fields.record(
+        {
+            "origin": fields.array("place"),
+            "high": fields.triangle("size", symmetric=True),
+            "low": fields.triangle("size", symmetric=True),
+        }
+    ),
+    "touching": fields.optional(
+        fields.record(
+            {
+                "origin": fields.array("unit"),
+                **{
+                    name: fields.several(fields.triangle("numbers", symmetric=True), "blocks")
+                    for name in ("high", "low")
+                },
+            }
+        )
+    ),
 }
 
 
@@ -144,10 +152,10 @@ class Memory:
     ) -> Self:
         """What `to_json` wrote, checked; a loss that is not `quadratic` needs quadratics that touch it."""
         size = 1 + n_units + n_outputs
-        lengths = {"place": size - 1, "size": size, "label": n_classes or 0, "output": n_outputs}
-        found = fields.read(
-            block, FIELDS, "moments", **lengths, unit_place=1 + n_units, unit_size=2 + n_units
-        )
+        zero = Touching.zero(np.zeros(n_units), n_outputs)
+        blocks = {"unit": n_units, "blocks": len(zero.high), "numbers": len(zero.high[0])}
+        lengths = {"place": size - 1, "size": size, "label": n_classes or 0}
+        found = fields.read(block, FIELDS, "moments", **lengths, **blocks)
         if n_classes is None and found["class_weights"] is not None:
             raise ModelFileError("`moments.class_weights` must be null for a model of numbers.")
         sums = RunningSums(**found.pop("sums"), n_units=n_units)
@@ -160,11 +168,11 @@ class Memory:
             must = "must not have" if quadratic else "must have"
             raise ModelFileError(f"`moments` {must} `touching` for a model of this loss.")
         if touching is not None:
-            touching = Touching(tuple(RunningSums(**one, n_units=n_units) for one in touching))
-            if any((one.weight == 0) != (sums.weight == 0) for one in touching.sums):
-                raise ModelFileError("`moments.touching` must have weight where `moments.sums` has.")
-            if any((one.high.diagonal() < 0).any() for one in touching.sums):
-                raise ModelFileError("`moments.touching` must not have negative curvature.")
+            touching = Touching(**touching)
+            if any((Z.diagonal() < 0).any() for Z in touching.high):
+                raise ModelFileError("`moments.touching.high` must not have negative curvatures.")
+            if any((Z[0, 0] == 0) != (sums.weight == 0) for Z in touching.high):
+                raise ModelFileError("`moments.touching` must have weight if there are rows, and none if not.")
         return cls(sums=sums, C=C, touching=touching, **found)
 
 

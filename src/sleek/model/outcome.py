@@ -154,7 +154,7 @@ def _memory(fit: FittedRows) -> Memory | None:
         C=fitted.C / fit.scale,
         class_weights=outputs.class_weights,
         drift=Drift.of_errors(errors, judged.copies, outputs.largest_error),
-        touching=None if outputs.loss.quadratic else fitted.touching.fade(fit.scale),
+        touching=None if fitted.touching is None else fitted.touching.fade(fit.scale),
     ).with_name()
 
 

@@ -61,18 +61,19 @@ class Loss(ABC):
         return self.values(T, Y), self.slopes(T, Y)
 
     def curvatures(self, T: FloatArray, Y: FloatArray) -> FloatArray:
-        """∂²ℓ/∂y² (n, k) > 0, of each output by itself."""
-        _, w = self.working(T, Y)
-        return np.broadcast_to(w[:, None], T.shape)
+        """∂²ℓ/∂y∂y' (n, k, k), positive definite: how rows count that came before others.
 
-    def touching(self, T: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Targets t' and weights w, both (n, k), of the quadratics that touch the loss at Y output by output.
-
-        Unlike `working`, which is for training: it may bend more than the loss, so that steps are safe.
+        The weights of `working` are for training: they may be larger, so that steps are safe, and have to be
+        the same for all outputs.
         """
-        w = self.curvatures(T, Y)
-        targets: FloatArray = Y - self.slopes(T, Y) / w
-        return targets, w
+        _, w = self.working(T, Y)
+        found: FloatArray = w[:, None, None] * np.eye(T.shape[1])
+        return found
+
+    @property
+    def reach(self) -> float:
+        """By how much outputs may move until curvatures are no longer those there were, about."""
+        return np.inf
 
     @abstractmethod
     def unit(self, n_outputs: int) -> float:
@@ -165,9 +166,16 @@ class LogisticLoss(Loss):
         return Y - (p - (T > 0)) / w[:, None], w
 
     def curvatures(self, T: FloatArray, Y: FloatArray) -> FloatArray:
-        """p(1 - p)."""
+        """p(1 - p) of one column; diag p - ppᵀ of several."""
         p = self.probabilities(Y)
-        return np.maximum(p * (1.0 - p), LEAST_CURVATURE)
+        if T.shape[1] == 1:
+            return np.maximum(p * (1.0 - p), LEAST_CURVATURE)[:, :, None]
+        return (p[:, :, None] + LEAST_CURVATURE) * np.eye(T.shape[1]) - p[:, :, None] * p[:, None, :]
+
+    @property
+    def reach(self) -> float:
+        """No probability becomes another then, but for a factor of 2.7."""
+        return 1.0
 
     def slopes(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         return self.probabilities(Y) - (T > 0)

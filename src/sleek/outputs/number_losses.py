@@ -206,6 +206,11 @@ class NumberLoss(Loss):
     def unit(self, n_outputs: int) -> float:
         return 0.5 * self.scale**2
 
+    @property
+    def reach(self) -> float:
+        """Under the link log no mean becomes another then, but for a factor of 2.7."""
+        return 1.0 / self.scale if self.link == "log" else np.inf
+
     def after(self, residuals: FloatArray, s: FloatArray) -> Self:
         """The loss for residuals like those that least squares leave, T - Y of rows that took no part."""
         return self
@@ -453,7 +458,7 @@ class HuberLoss(RobustLoss):
     def curvatures(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """None beyond δ, where `working` has more, to be safe."""
         near = np.abs(self.z_of(T) - self.mean - self.scale * Y) <= self.delta
-        return self.scale**2 * np.where(near, 1.0 / self.delta, LEAST_CURVATURE)
+        return self.scale**2 * np.where(near, 1.0 / self.delta, LEAST_CURVATURE)[:, :, None]
 
 
 NUMBER_LOSSES: dict[str, type[NumberLoss]] = {
