@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import process_time, thread_time
 from typing import Any
@@ -145,7 +146,8 @@ def _streamed(model: Any, X: FloatArray, y: Any) -> tuple[Any, int | None]:
     for start in range(0, len(X), 10):
         rows = slice(start, start + 10)
         targets = model.outputs.read_targets(y[rows], len(X[rows]))
-        model = add(model, batch_of(model, X[rows], targets, None, 1.0, 1))
+        go = partial(batch_of, model, X[rows], targets, None, 1.0, 1)
+        model = add(model, go(), go)
         if model.memory.drift.alarm:
             return model.memory.drift, start + 10
     return model.memory.drift, None

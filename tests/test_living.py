@@ -309,19 +309,21 @@ def test_classes_that_come_later_are_named_in_the_first_call():
         LowRankLSSVC(4, class_weight="balanced").partial_fit(X[early], y[early], classes=[0, 1, 2])
 
 
-def test_log_odds_say_that_they_cannot():
-    X, y = make_ripley(1000, random_state=0)
-    logistic = LowRankLSSVC(3, loss="log_loss", trainer=trainer, **FIXED)
-    with pytest.raises(ValueError, match="partial_fit needs loss='squared_error'"):
-        logistic.partial_fit(X, y)
-    logistic.fit(X, y)
-    for act in (logistic.partial_fit, logistic.forget, logistic.model_.partial_fit):
-        with pytest.raises(ValueError, match="fit with loss='squared_error'"):
+def test_quantiles_say_that_they_cannot():
+    X, y = wave(300)
+    median = LowRankLSSVR(3, loss="absolute_error", trainer=trainer, **FIXED)
+    with pytest.raises(ValueError, match="loss='absolute_error' has no partial_fit"):
+        median.partial_fit(X, y)
+    median.fit(X, y)
+    for act in (median.partial_fit, median.forget, median.model_.partial_fit):
+        with pytest.raises(ValueError, match=r"by the absolute error: it has no partial_fit.*'huber'"):
             act(X, y)
-    with pytest.raises(ValueError, match="fit with loss='squared_error'"):
-        dumps(logistic.model_, moments=True)
-    assert not hasattr(logistic, "moments_")
-    assert not hasattr(logistic, "drift_")
+    with pytest.raises(ValueError, match="it has no partial_fit"):
+        dumps(median.model_, moments=True)
+    with pytest.raises(ValueError, match="it has no partial_fit"):
+        median.model_.emptied()
+    assert not hasattr(median, "moments_")
+    assert not hasattr(median, "drift_")
     assert not hasattr(LowRankLSSVC(), "moments_")
 
 

@@ -58,9 +58,12 @@ class CurvedMoments:
     curvature: Touching | None
 
     def __add__(self, other: CurvedMoments) -> CurvedMoments:
-        parts = ((self.touching, other.touching), (self.curvature, other.curvature))
-        both = [None if a is None or b is None else a + b for a, b in parts]
-        return CurvedMoments(self.moments + other.moments, *both)
+        touching, curvature = other.touching, other.curvature  # None for all blocks, or for none
+        if self.touching is not None and touching is not None:
+            touching = self.touching + touching
+        if self.curvature is not None and curvature is not None:
+            curvature = self.curvature + curvature
+        return CurvedMoments(self.moments + other.moments, touching, curvature)
 
 
 def curved_moments(
@@ -94,7 +97,7 @@ def solve_on_all_rows(
     complete: bool,
     middle: FloatArray,
 ) -> Solved:
-    """theta and b for units that were learnt, and the moments of all rows, whose means are near `middle` (d,).
+    """theta and b for units that were learnt, and the moments of all rows; `middle` (d,) is among them.
 
     Where theta and b have no closed form they were learnt with the units. They stay, if that was on all rows
     (`complete`); else they have one round more on all rows.

@@ -5,13 +5,13 @@ solution the loss of rows is, but for a constant,
 
     Q(c) = ½ cᵀHc - rᵀc,    H = Σ s WᵀhW,    r = Σ s Wᵀ(hy - g),
 
-with the slopes g = ∂ℓ/∂y and curvatures h = ∂²ℓ/∂y² of a row at the outputs y it has there. H and r are sums over
-rows: they add up, fade and are taken out again as those of squared errors are, for which h is 1 and Q is
-the loss itself, everywhere. Rows that come in are minimised as they are, and those that are in by Q:
+with the slopes g = ∂ℓ/∂y and curvatures h = ∂²ℓ/∂y² of a row at the outputs y that it has there. H and r are
+sums over rows: they add up, fade and are taken out again as those of squared errors are, for which h is 1 and
+Q is the loss itself, everywhere. Rows that come in are minimised as they are, and those that are in by Q:
 
     E(c) = ½‖θ‖²/C + Q(c) + Σ_new s ℓ(t, Wc).
 
-Curvatures of two different outputs of a row are kept as long as H is small; beyond, a block for each output is.
+All outputs have one H as long as it is small; beyond, each has its own, without curvatures between outputs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sleek.bases.constraints import breaks
 from sleek.closed_form.running_sums import RunningSums, add_exactly
 from sleek.closed_form.solve import Solution, no_finite_numbers, solve_signed
 
-TOGETHER = 512  # numbers θ and b whose curvatures are kept in one matrix: 4 MB, as one of 30 units and 16 classes
+TOGETHER = 512  # numbers θ and b that share one H: high and low have 4 MB then
 ROUNDS = 50  # passes over new rows at most; Newton's method takes four to eight
 CLOSE = 1e-12  # of the square of the first step: rounds end where theirs is smaller
 HALVINGS = 20  # of a step that overshoots
@@ -197,8 +197,8 @@ class Touching:
         leave than there is; then what is left has a little in every direction, and the slope at the solution.
 
         The solution goes on by one Newton step, which the rows that are left cannot check. A curvature is
-        good for outputs that move by its loss's `reach`: if they would move by more, in the root mean square over
-        the rows that are left, of whose sums `left` are, these count with more curvature.
+        good for outputs that move by the `reach` of the loss. If they would move by more, in the root mean
+        square over the rows that are left, whose sums are `left`, these count with more curvature.
         """
         found = (self - gone)._with_curvature(self, at)
         if not np.isfinite(reach):
@@ -266,7 +266,7 @@ def _solved(A: FloatArray, r: FloatArray) -> FloatArray:
         return np.asarray(c)
     if not (np.isfinite(A).all() and np.isfinite(r).all()):
         raise no_finite_numbers()
-    return np.linalg.lstsq(A, r, rcond=len(A) * np.finfo(float).eps)[0]
+    return np.asarray(np.linalg.lstsq(A, r, rcond=len(A) * np.finfo(float).eps)[0], dtype=np.float64)
 
 
 def join(

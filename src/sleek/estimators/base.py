@@ -37,6 +37,7 @@ from sleek.kernels import MANY_ROWS, can_compile
 from sleek.model.effects import Effects
 from sleek.model.explanation import Explanation
 from sleek.model.kernel_model import KernelModel
+from sleek.model.living import update_words
 from sleek.model.outcome import Outcome
 from sleek.model.reasons import Familiarity, Flip, Reason
 from sleek.model.rows_to_predict import expected_by
@@ -155,13 +156,13 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         return self.outputs_kind.learn(survey.targets, rows.flat_targets)
 
     def _fit_rows(
-        self, rows: Rows, run: Run, report: Reporter, squared: bool = False, classes: Any = None
+        self, rows: Rows, run: Run, report: Reporter, updatable: bool = False, classes: Any = None
     ) -> None:
-        """Fit; a model that will be updated needs the squared loss (`squared`)."""
+        """Fit; classes that will be updated have the squared loss unless another is named (`updatable`)."""
         constraints, standing = constraints_of(self, rows), standing_of(self, rows)
         if standing is not None and constraints != self.model_.constraints:
             raise ValueError("warm_start=True goes on from a model of other constraints: set it to False.")
-        request = request_of(self, rows.n_features, squared)
+        request = request_of(self, rows.n_features, updatable)
         request = replace(request, constraints=on_features(constraints, rows, request))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
 
@@ -177,6 +178,7 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         fit = fit_rows(rows, self._targets(), learn, request, rng, run, report, standing)
         calibrator = vars(self).get("calibrator")
         self._publish(fit.fitted, Outcome.of(fit, training_record(self), calibrator, constraints))
+        report(f"later updates: {update_words(self.model_.outputs.loss)}")
         if not fit.fitted.training.converged:
             warn(fit.fitted.training.status, ConvergenceWarning)
 

@@ -61,6 +61,6 @@ class FittedAttributes:
         memory = self._model().memory
         if memory is None or memory.touching is not None:
             raise AttributeError(
-                "Sums over rows determine the weights of loss='squared_error' alone: fit with it to have them."
+                "Sums over rows determine weights for loss='squared_error' alone: fit with it to have them."
             )
         return memory.moments

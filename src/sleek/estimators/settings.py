@@ -23,15 +23,19 @@ from sleek.bases.base import Basis
 from sleek.fit import policy
 from sleek.fit.plan import Request
 from sleek.model.living import check_forgetting_factor
-from sleek.outputs.loss import SQUARED
+from sleek.outputs.loss import LOSSES, SQUARED
+from sleek.outputs.number_losses import NUMBER_LOSSES
 from sleek.trainers import TRAINERS
 from sleek.trainers.base import Trainer
 
 Number = TypeVar("Number", int, float)
 
 
-def request_of(estimator: Any, n_features: int, squared: bool = False) -> Request:
-    """The parameters, checked, with None for what is to be chosen; `squared` demands the squared loss."""
+def request_of(estimator: Any, n_features: int, updatable: bool = False) -> Request:
+    """The parameters, checked, with None for what is to be chosen.
+
+    A model that will be updated (`updatable`) has the squared loss unless another is named.
+    """
     check_forgetting_factor(estimator.forgetting_factor)
     check_truth("warm_start", estimator.warm_start)
     known = known_bases()
@@ -46,10 +50,10 @@ def request_of(estimator: Any, n_features: int, squared: bool = False) -> Reques
         centers = check_centers(estimator.init, estimator.n_units, n_features)
     loss = check_choice("loss", estimator.loss, list(estimator.losses))
     refines = loss not in ("auto", SQUARED.name)
-    if squared and refines:
+    if updatable and refines and not (LOSSES | NUMBER_LOSSES)[loss].smooth:
         raise ValueError(
-            f"loss={loss!r} makes outputs that sums over rows do not determine: partial_fit needs "
-            "loss='squared_error'."
+            f"loss={loss!r} has no partial_fit, as no sums say how a quantile moves: fit with all rows, or "
+            "use loss='huber' or 'squared_error'."
         )
     if not 0.0 < float(check_number("quantile", getattr(estimator, "quantile", 0.5))) < 1.0:
         raise ValueError(f"`quantile` must be between 0 and 1, got {estimator.quantile!r}.")
@@ -82,7 +86,7 @@ def request_of(estimator: Any, n_features: int, squared: bool = False) -> Reques
         standardize=check_truth("standardize", estimator.standardize),
         max_samples=_max_samples(estimator.max_samples),
         max_units=None if estimator.max_units is None else check_count("max_units", estimator.max_units, 1),
-        loss=SQUARED.name if squared else None if loss == "auto" else loss,
+        loss=loss if loss != "auto" else SQUARED.name if updatable else None,
         effort=policy.EFFORTS[check_choice("effort", estimator.effort, list(policy.EFFORTS))],
         cv=_cv(estimator.cv),
     )

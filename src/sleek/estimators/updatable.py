@@ -91,7 +91,7 @@ class UpdatableMethods:
         if model is None:
             with self._at_work() as (run, report):
                 rows = self._open_rows(X, y, sample_weight)
-                self._fit_rows(rows, run, report, squared=True, classes=classes)
+                self._fit_rows(rows, run, report, updatable=True, classes=classes)
             return self
         if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self._known_classes()):
             raise ValueError(

@@ -160,18 +160,18 @@ def update_words(loss: Loss) -> str:
     >>> update_words(SQUARED)
     'partial_fit, forget and merge are exact: sums over rows determine its weights.'
     >>> update_words(LOGISTIC)
-    'partial_fit, forget and merge are close: new rows count exactly, earlier ones by a quadratic of their loss.'
+    'partial_fit, forget and merge are close: new rows count as they are, others by a quadratic of the loss.'
     """
     if loss.quadratic:
         return "partial_fit, forget and merge are exact: sums over rows determine its weights."
     if loss.smooth:
         return (
-            "partial_fit, forget and merge are close: new rows count exactly, earlier ones by a quadratic of "
-            "their loss."
+            "partial_fit, forget and merge are close: new rows count as they are, others by a quadratic of "
+            "the loss."
         )
     return (
-        "it has no partial_fit, forget and merge, as no sums say how a quantile moves: fit again with all rows "
-        "(warm_start=True begins with the units there are), or with loss='huber' or 'squared_error'."
+        "it has no partial_fit, forget and merge, as no sums say how a quantile moves: fit again with all "
+        "rows (warm_start=True begins with the units there are), or with loss='huber' or 'squared_error'."
     )
 
 

@@ -152,10 +152,18 @@ class Memory:
     ) -> Self:
         """What `to_json` wrote, checked; a loss that is not `quadratic` needs quadratics that touch it."""
         size = 1 + n_units + n_outputs
-        zero = Touching.zero(np.zeros(n_units), n_outputs)
-        blocks = {"unit": n_units, "blocks": len(zero.high), "numbers": len(zero.high[0])}
-        lengths = {"place": size - 1, "size": size, "label": n_classes or 0}
-        found = fields.read(block, FIELDS, "moments", **lengths, **blocks)
+        blocks = Touching.zero(np.zeros(n_units), n_outputs).high
+        found = fields.read(
+            block,
+            FIELDS,
+            "moments",
+            place=size - 1,
+            size=size,
+            label=n_classes or 0,
+            unit=n_units,
+            blocks=len(blocks),
+            numbers=len(blocks[0]),
+        )
         if n_classes is None and found["class_weights"] is not None:
             raise ModelFileError("`moments.class_weights` must be null for a model of numbers.")
         sums = RunningSums(**found.pop("sums"), n_units=n_units)
@@ -172,7 +180,7 @@ class Memory:
             if any((Z.diagonal() < 0).any() for Z in touching.high):
                 raise ModelFileError("`moments.touching.high` must not have negative curvatures.")
             if any((Z[0, 0] == 0) != (sums.weight == 0) for Z in touching.high):
-                raise ModelFileError("`moments.touching` must have weight if there are rows, and none if not.")
+                raise ModelFileError("`moments.touching` must have curvature if there are rows, else none.")
         return cls(sums=sums, C=C, touching=touching, **found)
 
 

@@ -147,10 +147,10 @@ def _truncation(
 def _leave_out(model: KernelModel, seen: list[Any], order: int) -> tuple[KernelModel, str] | None:
     """Units of few columns alone, with weights from the sums over rows, if there are any."""
     kept = np.flatnonzero(np.concatenate(seen) <= order)
-    exact = model.memory is not None and model.memory.touching is None
-    if not exact or not len(kept) or len(kept) == model.n_units:
+    memory = model.memory if model.outputs.loss.quadratic else None
+    if memory is None or not len(kept) or len(kept) == model.n_units:
         return None
-    theta, b = model.outputs.decode(*_solve(model.memory, kept))
+    theta, b = model.outputs.decode(*_solve(memory, kept))
     parts = []
     for part, place in zip(model.parts, model.expansion.places(), strict=True):
         own = np.isin(np.arange(place.start, place.stop), kept)

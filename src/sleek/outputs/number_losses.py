@@ -296,6 +296,13 @@ class TweedieLoss(NumberLoss):
         slope = m ** (1.0 - p) * (m - z)
         return 0.5 * self.deviance(z, m), slope, m ** (2.0 - p)
 
+    def curvatures(self, T: FloatArray, Y: FloatArray) -> FloatArray:
+        """(2 - p)·m^(2-p) + (p - 1)·z·m^(1-p), where `working` has what is to be expected of it, m^(2-p)."""
+        p, z = self.power, self.z_of(T)
+        m = np.exp(np.clip(self.mean + self.scale * Y, -MOST_LOG, MOST_LOG))
+        found = (2.0 - p) * m ** (2.0 - p) + (p - 1.0) * z * m ** (1.0 - p)
+        return self.scale**2 * np.maximum(found, LEAST_CURVATURE)[:, :, None]
+
     def deviance(self, y: FloatArray, m: FloatArray) -> FloatArray:
         p = self.power
         found = y ** (2.0 - p) / ((1.0 - p) * (2.0 - p))
