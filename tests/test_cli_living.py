@@ -161,16 +161,35 @@ def test_what_cannot_be_done_is_said_and_nothing_written(folder, monkeypatch, ar
 
 def test_updatable_classes_are_not_log_odds(tmp_path):
     flats(1100, 5).to_csv(tmp_path / "many.csv", index=False)
-    run(
-        "fit",
-        tmp_path / "many.csv",
-        "-t",
-        "kind",
-        "--drop",
-        "w,rent",
-        *SMALL,
-        "--updatable",
-        "-o",
-        tmp_path / "m.json",
-    )
+    fit = ("fit", tmp_path / "many.csv", "-t", "kind", "--drop", "w,rent", *SMALL, "--updatable")
+    said = run(*fit, "-o", tmp_path / "m.json").stdout
+    assert "exact: sums over rows determine the weights" in said
     assert sleek.load(tmp_path / "m.json").outputs.loss.quadratic
+
+
+@pytest.mark.parametrize(("target", "loss"), [("kind", "log_loss"), ("rent", "poisson")])
+def test_models_of_other_losses_go_on(folder, tmp_path, target, loss):
+    other = "kind" if target == "rent" else "rent"
+    model, south, out = (tmp_path / f"{name}.json" for name in ("m", "south", "all"))
+    fit = ("fit", folder / "first.csv", "-t", target, "--drop", f"w,{other}", *SMALL, "--loss", loss)
+    assert "close: new rows count as they are" in run(*fit, "--updatable", "-o", model).stdout
+    first, more = sleek.load(model), pd.read_csv(folder / "more.csv")
+    said = run("update", model, folder / "more.csv").stdout
+    assert "100 added, 400 in all" in said
+    assert ("mean deviance" if target == "rent" else "% wrong") in said
+    expected = first.partial_fit(more, more[target])
+    np.testing.assert_allclose(sleek.load(model).theta, expected.theta, rtol=1e-6)
+    run("update", model, folder / "more.csv", code=2)  # it came in before
+    run("update", model, folder / "more.csv", "--forget", "-o", out)
+    np.testing.assert_allclose(sleek.load(out).theta, first.theta, rtol=1e-4, atol=1e-6)
+    run("update", model, folder / "south.csv", "--alone", "-o", south)
+    run("merge", model, south, "-o", out)
+    assert sleek.load(out).memory.n_rows == 520
+
+
+def test_quantiles_are_not_updatable(folder, tmp_path):
+    fit = ("fit", folder / "first.csv", "-t", "rent", "--loss", "quantile", "--updatable")
+    assert "--updatable does not go with --loss quantile" in " ".join(
+        run(*fit, "-o", tmp_path / "m.json", code=2).stderr.split()
+    )
+    assert not (tmp_path / "m.json").exists()

@@ -394,7 +394,7 @@ def test_an_estimator_goes_on_and_says_how(capsys):
     model = LowRankLSSVC(4, loss="log_loss", verbose=1, **fixed)
     model.partial_fit(X[:700], y[:700])  # the loss that is named
     assert model.model_.outputs.loss.name == "log_loss"
-    assert "later updates: partial_fit, forget and merge are close" in capsys.readouterr().out
+    assert "partial_fit, forget and merge: close: new rows count" in capsys.readouterr().out
     before = model.model_
     model.partial_fit(X[700:], y[700:])
     assert model.model_.memory.n_rows == 1400

@@ -40,6 +40,8 @@ def _lines(report: dict[str, Any], inputs: Inputs) -> dict[str, str]:
         lines["expected error"] = in_words(report["expected"])
     if "test" in report:
         lines["held out rows"] = _test_scores(report["test"])
+    if report["updates"] is not None:
+        lines["updates"] = report["updates"]
     if report["file"] not in (None, STANDARD):
         lines["written to"] = f"{plain(report['file'])} ({report['bytes'] / 1000:.1f} kB)"
     return lines

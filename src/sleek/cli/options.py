@@ -154,7 +154,8 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Tell what is tri
 Updatable = Annotated[
     bool,
     typer.Option(
-        "--updatable", help="Keep sums over rows in the file, for update and merge; classes: squared loss."
+        "--updatable",
+        help="Keep sums over rows in the file, for update and merge; classes: squared loss without --loss.",
     ),
 ]
 

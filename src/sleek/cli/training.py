@@ -19,7 +19,8 @@ from sleek._runtime.threads import Workers
 from sleek.cli.data import as_note, expected_of, note_missing_targets
 from sleek.cli.exits import InputError, blaming
 from sleek.model.kernel_model import KernelModel
-from sleek.model.living import batch_of_rows, require_memory
+from sleek.model.living import batch_of_rows, require_memory, update_words
+from sleek.outputs.number_losses import NUMBER_LOSSES
 from sleek.report.expected import baseline, expected_error
 from sleek.report.scores import scores_of_rows
 from sleek.rows.checked import NoRowsError
@@ -184,6 +185,11 @@ def _estimator(task: str, choices: Choices) -> Any:
     if choices.balanced:
         raise InputError("--balanced is for classes, and the target is a number.")
     settings |= {"loss": choices.loss or "squared_error"}
+    if choices.updatable and choices.loss in NUMBER_LOSSES and not NUMBER_LOSSES[choices.loss].smooth:
+        raise InputError(
+            f"--updatable does not go with --loss {choices.loss}: no sums over rows say how a quantile "
+            "moves. Use --loss huber or squared_error, or fit again when there are more rows."
+        )
     return LowRankLSSVR(quantile=choices.quantile, power=choices.power, **settings)
 
 
@@ -229,6 +235,7 @@ def _values(model: KernelModel, task: str, choices: Choices, targets: Any) -> di
         "units": model.n_units,
         "C": model.C,
         "expected": expected_error(model.outputs, facts) | baseline(model.outputs, targets),
+        "updates": update_words(model.outputs.loss) if choices.updatable else None,
     }
 
 

@@ -48,6 +48,7 @@ MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
     "rmse": ("RMSE ", short, ""),
     "share of mistakes": ("", percent, " wrong"),
     "share of variance": ("", percent, " of the variance"),
+    "deviance": ("mean deviance ", short, ""),
     "error": ("error ", short, ""),
 }
 

@@ -178,7 +178,7 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         fit = fit_rows(rows, self._targets(), learn, request, rng, run, report, standing)
         calibrator = vars(self).get("calibrator")
         self._publish(fit.fitted, Outcome.of(fit, training_record(self), calibrator, constraints))
-        report(f"later updates: {update_words(self.model_.outputs.loss)}")
+        report(f"partial_fit, forget and merge: {update_words(self.model_.outputs.loss)}")
         if not fit.fitted.training.converged:
             warn(fit.fitted.training.status, ConvergenceWarning)
 

@@ -140,7 +140,11 @@ def require_memory(model: KernelModel, needs_rows: bool = True) -> Memory:
         return model.memory
     loss = model.outputs.loss
     if not loss.smooth:
-        raise ValueError(f"The model predicts {model.outputs.describe()}: {update_words(loss)}")
+        raise ValueError(
+            f"The model predicts {model.outputs.describe()}, and no sums over rows say how a quantile moves: "
+            "fit again with all rows (warm_start=True begins with the units there are), or with "
+            "loss='huber' or 'squared_error' to update, merge or forget later."
+        )
     settings = (model.trained_by or {}).get("settings", {})
     if not needs_rows and settings.get("class_weight") is None:  # units and coding are all that is needed
         origin, m = _origin(model), len(model.theta)
@@ -154,25 +158,19 @@ def require_memory(model: KernelModel, needs_rows: bool = True) -> Memory:
 
 
 def update_words(loss: Loss) -> str:
-    """A sentence that says which updates a model of a loss has.
+    """Which updates a model of a loss has: rows that come in and leave later, models that are merged.
 
     >>> from sleek.outputs.loss import LOGISTIC, SQUARED
     >>> update_words(SQUARED)
-    'partial_fit, forget and merge are exact: sums over rows determine its weights.'
+    'exact: sums over rows determine the weights'
     >>> update_words(LOGISTIC)
-    'partial_fit, forget and merge are close: new rows count as they are, others by a quadratic of the loss.'
+    'close: new rows count as they are, others by a quadratic that touches their loss'
     """
     if loss.quadratic:
-        return "partial_fit, forget and merge are exact: sums over rows determine its weights."
+        return "exact: sums over rows determine the weights"
     if loss.smooth:
-        return (
-            "partial_fit, forget and merge are close: new rows count as they are, others by a quadratic of "
-            "the loss."
-        )
-    return (
-        "it has no partial_fit, forget and merge, as no sums say how a quantile moves: fit again with all "
-        "rows (warm_start=True begins with the units there are), or with loss='huber' or 'squared_error'."
-    )
+        return "close: new rows count as they are, others by a quadratic that touches their loss"
+    return "none: no sums over rows say how a quantile moves"
 
 
 def add(model: KernelModel, batch: Batch, go: Callable[..., Batch]) -> KernelModel:
