@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from sleek import LowRankLSSVC, LowRankLSSVR
+from sleek import LowRankLSSVC, LowRankLSSVR, merge
 from sleek._runtime.types import FloatArray
 from sleek.datasets import make_ripley
 from sleek.model.living import add, batch_of
@@ -193,17 +193,72 @@ def warm(catalogue: Catalogue, names: list[str], report: Callable[[str], None]) 
     return "\n".join(lines)
 
 
+def log_odds(catalogue: Catalogue, names: list[str], report: Callable[[str], None]) -> str:
+    """Updates of log-odds against the weights of all rows for the same units: the log loss of test rows."""
+    heads = (
+        "the fit", "+1 %", "refit", "+10 %", "refit", "+100 %", "in tens", "merged", "refit", "-10 %",
+        "refit", "shifted: the fit", "+100 %", "refit",
+    )  # fmt: skip
+    lines = ["| | classes | units | " + " | ".join(heads) + " |", "|---" + "|---:" * (2 + len(heads)) + "|"]
+    for name in names:
+        problem = catalogue.problem(name)
+        X, y = np.asarray(problem.X, dtype=np.float64), np.asarray(problem.y)
+        order = np.random.default_rng(0).permutation(len(X))
+        rows, test = order[:2000], order[2000:]
+        found, model = _losses(X, y, rows, test)
+        shifted = rows[np.argsort(X[rows] @ np.linalg.svd(X[rows] - X[rows].mean(axis=0))[2][0])]
+        few = np.unique(y[rows])
+        while len(np.unique(y[shifted[:1000]])) < len(few):  # every class must be among the first
+            shifted = np.roll(shifted, -10)
+        moved, _ = _losses(X, y, shifted, test)
+        found += [moved[0], moved[5], moved[8]]
+        lines.append(
+            f"| {name} | {len(few)} | {model.n_units} | "
+            + " | ".join(f"{value:.3f}" for value in found)
+            + " |"
+        )
+        report(lines[-1])
+    return "\n".join(lines)
+
+
+def _losses(X: FloatArray, y: Any, rows: Any, test: Any) -> tuple[list[float], Any]:
+    """Log losses of a model of the first 1,000 rows, updates and refits; and the model."""
+    first, later = rows[:1000], rows[1000:2000]
+    model = LowRankLSSVC(loss="log_loss", random_state=0).fit(X[first], y[first]).model_
+    units = model.emptied()
+
+    def loss(model: Any) -> float:
+        T = model.outputs.encode(model.outputs.read_targets(y[test], len(test)))
+        return float(model.outputs.loss.values(T, model.outputs_unchecked(X[test])).mean())
+
+    def refit(*parts: Any) -> float:
+        whole = np.concatenate(parts)
+        return loss(units.partial_fit(X[whole], y[whole]))
+
+    found = [loss(model)]
+    for more in (10, 100, 1000):
+        found += [loss(model.partial_fit(X[later[:more]], y[later[:more]])), refit(first, later[:more])]
+    tens = model
+    for part in np.split(later, 100):
+        tens = tens.partial_fit(X[part], y[part])
+    merged = merge([model, units.partial_fit(X[later], y[later])])
+    found[6:6] = [loss(tens), loss(merged)]
+    gone = first[:100]
+    return [*found, loss(model.forget(X[gone], y[gone])), refit(first[100:])], model
+
+
 WARM = (
     "saheart", "wdbc", "phoneme", "spambase", "churn", "satimage", "concrete", "friedman1", "503_wind",
     "537_houses",
 )  # fmt: skip
+LOG_ODDS = ("phoneme", "churn", "spambase", "satimage", "nursery", "optdigits")
 STREAMS = ("churn", "page_blocks", "503_wind", "537_houses", "547_no2", "522_pm10", "225_puma8NH", "credit_g")
 
 
 def main() -> None:
     """The page, or some parts of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--parts", nargs="*", default=["updates", "drift", "warm"])
+    parser.add_argument("--parts", nargs="*", default=["updates", "drift", "warm", "log-odds"])
     parser.add_argument("--sets", nargs="*", help="of the streams; default: those of keel and other")
     parser.add_argument("--updates", type=int, default=100_000)
     chosen = parser.parse_args()
@@ -219,12 +274,15 @@ def main() -> None:
         told.append("## Drift\n" + drift(catalogue, names, print))
     if "warm" in chosen.parts:
         told.append("## 10 % more rows\n" + warm(catalogue, [name for name in WARM if name in known], print))
+    if "log-odds" in chosen.parts:
+        names = [name for name in LOG_ODDS if name in known]
+        told.append("## Log-odds\n" + log_odds(catalogue, names, print))
     head = (
         "# Models that go on\nMeasured by `python -m benchmarks.living` on one thread; what it means is in "
         "[living](../living.md)."
     )
     text = "\n\n".join([head, *told]) + "\n"
-    if set(chosen.parts) == {"updates", "drift", "warm"}:
+    if set(chosen.parts) == {"updates", "drift", "warm", "log-odds"}:
         PAGE.write_text(text, encoding="utf-8")
     print(text)
 

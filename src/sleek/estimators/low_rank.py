@@ -151,7 +151,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     column_notes_ : list of str
         What was filled, grouped and left out of a table; none of an array.
     moments_ : Moments
-        The sums over rows that the weights of the units were solved from; not for log-odds.
+        The sums over rows that the weights of the units were solved from; squared error only.
     drift_ : Drift
         Whether rows that `partial_fit` has added still have the errors that rows left out have promised:
         ``drift_.alarm`` is true by chance in at most 1 of 100 streams, however long; ``print(drift_)`` says
@@ -232,9 +232,12 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     ) -> Self:
         """Learn from more rows: the units stay, weights and constants are solved again from all rows so far.
 
-        The first call fits, if there is no fit yet, with the squared loss: give it enough rows to learn units
-        from. After that a call costs one pass over its rows, and the result is, to rounding, that of one pass
-        over all rows, whatever their order. `drift_` says whether the errors of new rows have become larger.
+        The first call fits, if there is no fit yet, with the squared loss unless loss="log_loss": give it
+        enough rows to learn units from. After that a call costs one pass over its rows, and the result is, to
+        rounding, that of one pass over all rows, whatever their order: updates of squared errors are exact.
+        Those of log-odds, which a `fit` may end with, are close, and take a few passes: new rows count as they
+        are, others by a quadratic that touches their loss. `drift_` says whether the errors of new rows have
+        become larger.
 
         Parameters
         ----------
@@ -291,8 +294,8 @@ class LowRankLSSVR(IntervalMethods, MultiOutputMixin, RegressorMixin, LowRankLSS
         - "absolute_error": the median; "quantile": another `quantile`;
         - "huber": about the mean, but gross errors pull no harder than others.
 
-        All but the first are for one target, and are learnt from least squares on. They cannot be updated
-        (`partial_fit`).
+        All but the first are for one target, and are learnt from least squares on. Updates (`partial_fit`)
+        are then close instead of exact; a median or quantile has none.
     quantile : float, default=0.5
         The quantile of loss="quantile", between 0 and 1.
     power : float, default=1.5

@@ -48,7 +48,9 @@ class UpdatableMethods:
 
         The first call fits, if there is no fit yet: give it enough rows to learn units from. After that a
         call costs one pass over its rows, and the result is, to rounding, that of one pass over all rows,
-        whatever their order. `drift_` says whether the errors of new rows have become larger.
+        whatever their order: updates of squared errors are exact. Those of other losses are close, and take a
+        few passes: new rows count as they are, others by a quadratic that touches their loss. Those of a
+        quantile are refused. `drift_` says whether the errors of new rows have become larger.
 
         Parameters
         ----------
@@ -62,6 +64,7 @@ class UpdatableMethods:
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take rows out again: weights and constants are as if these rows had never come in.
 
+        That is exact for squared errors; for other losses it is a Newton step on the rows that are left.
         They must have come in, by `fit` or `partial_fit`, with the same weights: those that cannot have are
         refused, as far as the sums over all rows tell. docs/living.md says what still remembers them: units,
         scaling, calibration, fills and levels of columns.

@@ -350,6 +350,9 @@ class KernelModel:
     ) -> KernelModel:
         """The model with more rows: units as they are, weights and constants solved again from all rows.
 
+        Exact for squared errors. For other losses it is close: new rows count as they are, others by a
+        quadratic that touches their loss. Models of a quantile are not updated.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or a table
@@ -368,6 +371,7 @@ class KernelModel:
     def forget(self, X: Any, y: Any, sample_weight: Any = None, *, n_jobs: int = 1) -> KernelModel:
         """The model without these rows: weights and constants as if they had never come in.
 
+        Exact for squared errors; for other losses it is a Newton step on the rows that are left.
         They must be rows that did come in, with the same weights: those that cannot have are refused, as far
         as the sums over all rows tell. docs/living.md says what still remembers them.
 
