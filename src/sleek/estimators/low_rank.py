@@ -235,9 +235,9 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         The first call fits, if there is no fit yet, with the squared loss unless loss="log_loss": give it
         enough rows to learn units from. After that a call costs one pass over its rows, and the result is, to
         rounding, that of one pass over all rows, whatever their order: updates of squared errors are exact.
-        Those of log-odds, which a `fit` may end with, are close, and take a few passes: new rows count as they
-        are, others by a quadratic that touches their loss. `drift_` says whether the errors of new rows have
-        become larger.
+        Those of log-odds, which a `fit` may end with, are close, and take a few passes: new rows count as
+        they are, others by a quadratic that touches their loss. `drift_` says whether the errors of new rows
+        have become larger.
 
         Parameters
         ----------

@@ -15,9 +15,10 @@ def merge(models: Sequence[Any]) -> Any:
     """The model of the rows of all models, without looking at a row.
 
     The sums over rows of models that share units and coding are added: the result is, to rounding, the model
-    of all rows together, in whatever order models are given, for squared errors; for other losses it is close,
-    as rows count by the quadratic that touches their loss at their place. For places that may not pool their rows: one of
-    them fits, the others begin with its model, ``emptied()``, and learn their own rows by `partial_fit`.
+    of all rows together, in whatever order models are given. (That is for squared errors; for other losses it
+    is close, as rows count by a quadratic that touches their loss.) For places that may not pool their rows:
+    one of them fits, the others begin with its model, ``emptied()``, and learn their own rows by
+    `partial_fit`.
 
     Parameters
     ----------
