@@ -292,6 +292,8 @@ def batch_of_rows(
 ) -> Batch:
     """The batch of rows that have their targets with them, wherever they are kept."""
     outputs = model.outputs
+    if at is not None:  # what is strange about rows was counted in the first pass
+        run = replace(run, strangers={})
 
     def task(block: RawBlock) -> Batch:
         y = outputs.known_labels(block.y) if isinstance(block.y, Labels) else block.y
