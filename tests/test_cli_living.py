@@ -174,7 +174,9 @@ def test_models_of_other_losses_go_on(folder, tmp_path, target, loss):
     fit = ("fit", folder / "first.csv", "-t", target, "--drop", f"w,{other}", *SMALL, "--loss", loss)
     assert "close: new rows count as they are" in run(*fit, "--updatable", "-o", model).stdout
     first, more = sleek.load(model), pd.read_csv(folder / "more.csv")
-    said = run("update", model, folder / "more.csv").stdout
+    result = run("update", model, folder / "more.csv")
+    said, gaps = result.stdout, more["area"].isna().sum()
+    assert f"{gaps} missing values" in result.stderr  # counted once, in however many passes
     assert "100 added, 400 in all" in said
     assert ("mean deviance" if target == "rent" else "% wrong") in said
     expected = first.partial_fit(more, more[target])
