@@ -116,7 +116,11 @@ def test_files_since_the_second_format_have_parts_facts_and_columns(name):
     }
     assert facts == expected["facts"]
     if "table" in expected:
-        assert model.predict(expected["table"]).tolist() == expected["predictions"]
+        found = model.predict(expected["table"]).tolist()
+        if zoo.classifies(model):
+            assert found == expected["predictions"]
+        else:  # the last digit is that of the machine's NumPy
+            np.testing.assert_allclose(found, expected["predictions"], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", sorted(name for name in OLD if name.startswith("v3")))

@@ -296,5 +296,5 @@ def _instants_of_arrow(column: Any) -> AnyArray:
 
     ticks = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     instants: AnyArray = np.array(ticks).astype("datetime64[us]")
-    instants[column.is_null().to_numpy(zero_copy_only=False)] = np.datetime64("NaT")
+    instants[column.is_null().to_numpy(zero_copy_only=False)] = np.datetime64("NaT", "us")
     return instants
