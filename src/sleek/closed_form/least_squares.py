@@ -16,6 +16,8 @@ from sleek.closed_form.touching import Touching
 from sleek.rows.source import Block, Source
 
 ROUNDS = 25  # Newton's method has converged long before
+BEGINNING_ROUNDS = 10  # before units move, too,
+LEAST_FALL = 0.01  # if each takes such a share off the loss
 CONSTANT_STEPS = 4  # of Newton's method for constants alone
 CLOSE = 1e-8  # change of theta, relative to its size, at which rounds end
 
@@ -127,6 +129,26 @@ def fit_constants(source: Source, expansion: Expansion, solution: Solution) -> S
         slope, curvature = source.map_reduce(task)
         b = b - slope / curvature
     return Solution(theta, b)
+
+
+def fit_weights(source: Source, expansion: Expansion, solution: Solution, penalty: Penalty) -> Solution:
+    """theta and b after a few rounds of least squares that touch the loss, as long as each lowers it."""
+    loss, signs = source.outputs.loss, unit_signs(expansion, penalty.signs)
+
+    def objective(at: Solution) -> float:
+        def task(block: Block) -> float:
+            return float(block.s @ loss.values(block.T, expansion.features(block.X) @ at.theta + at.b))
+
+        return float(source.map_reduce(task)) + 0.5 * float(np.sum(at.theta**2)) / penalty.C
+
+    value = objective(solution)
+    for _ in range(BEGINNING_ROUNDS):
+        following = solve(touching_moments(source, expansion, solution), penalty.C, signs)
+        lower = objective(following)
+        if not lower < (1.0 - LEAST_FALL) * value:
+            break
+        solution, value = following, lower
+    return solution
 
 
 def fit_outputs(source: Source, expansion: Expansion, C: float) -> Solved:

@@ -9,7 +9,7 @@ the judging rows comes from one eigendecomposition a size and split.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def simple_models(trials: Trials, outputs: Outputs) -> list[Candidate]:
 
 def _sizes(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[Candidate]:
     """Models of every size."""
-    splits = [trials.splits[at] for at in trials.levels[-1]]
+    splits = [replace(trials.splits[at], rest=trials.rows(at, outputs)) for at in trials.levels[-1]]
     pieces = [dictionary.of(split.rest) for split in splits]
     paths = [_Paths.of(split, one, dictionary.signs) for split, one in zip(splits, pieces, strict=True)]
     least = min(len(one.order) for one in pieces)

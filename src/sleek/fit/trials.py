@@ -29,6 +29,7 @@ from sleek.closed_form.solve import Penalty
 from sleek.fit import policy
 from sleek.fit.judge import Split, Verdict, least_gain, mean_and_error
 from sleek.fit.optimism import optimism
+from sleek.fit.pilot import drawn_in
 from sleek.fit.plan import Request
 from sleek.outputs.base import Outputs
 from sleek.rows.sample import Sample
@@ -122,6 +123,7 @@ class Trials:
         self.request, self.report = request, report
         self._drafts: dict[tuple[Candidate, int], Draft] = {}
         self._verdicts: dict[tuple[Candidate, int], Verdict] = {}
+        self._drawn_in: dict[int, Sample] = {}
         self._seconds: dict[Candidate, float] = {}
         self.constant: Candidate | None = None  # the model that knows nothing, once it was tried
 
@@ -139,7 +141,12 @@ class Trials:
 
     def rows(self, at: int, outputs: Outputs) -> Sample:
         """The rows of a split to learn from."""
-        return self.splits[at].rest.with_outputs(outputs)
+        rest = self.splits[at].rest
+        if outputs.resists:
+            if at not in self._drawn_in:
+                self._drawn_in[at] = drawn_in(rest)
+            rest = self._drawn_in[at]
+        return rest.with_outputs(outputs)
 
     def penalty(self, step: int, rows: Sample) -> Penalty:
         """The penalties at a strength."""

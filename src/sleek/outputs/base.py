@@ -124,6 +124,11 @@ class Outputs(ABC):
         return "identity"
 
     @property
+    def resists(self) -> bool:
+        """Whether least squares must not follow single targets, which may be gross errors."""
+        return False
+
+    @property
     def least(self) -> float:
         """The least number that can be predicted."""
         return -np.inf

@@ -29,13 +29,14 @@ from sleek.outputs.loss import LEAST_CURVATURE, Loss
 MOST_LOG = 40.0  # of an expectation, relative to the mean: beyond, exponentials are of no use
 MOST_SKETCHED = 4096  # different targets by which medians and quartiles are estimated
 QUARTILES = 1.349  # by which the distance of the quartiles is divided to be a standard deviation
-FAR_OUT = 2.5  # such deviations away, targets are drawn in for least squares,
-DRAWN_IN = 0.1  # to this share of the logarithm of what is beyond
-SMOOTH = 0.05  # of a deviation: the kink of absolute errors is rounded by as much, in training alone
+FAR_OUT = 10.0  # such deviations away, targets count as the logarithm of what is beyond
+FAR_ERROR = 2.5  # such deviations and more are one error where models of least squares are compared
+SMOOTH = 0.2  # of a deviation of residuals: the kink of absolute errors is rounded so far, in training alone
 HUBER = (
     1.345  # deviations of the residuals up to which Huber's loss is quadratic: 95 % as good for normal noise
 )
-FIRST_HUBER = 0.3  # the same in deviations of the targets, before there are residuals
+LEAST_DEVIATION = 1e-6  # of residuals, in deviations of the targets
+FAR = 5.0  # deviations of the residuals beyond which an error is gross
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +78,15 @@ def weighted_quantile(values: FloatArray, weights: FloatArray, share: float) -> 
     return float(values[order[min(int(np.searchsorted(below, share * below[-1])), len(order) - 1)]])
 
 
+def robust_deviation(residuals: FloatArray, weights: FloatArray) -> float:
+    """The standard deviation of normal residuals whose sizes have the same median.
+
+    >>> robust_deviation(np.array([-1.349, 1.349, 1e9]), np.ones(3))
+    2.0
+    """
+    return weighted_quantile(np.abs(residuals), weights, 0.5) * 2.0 / QUARTILES
+
+
 @dataclass(frozen=True, eq=False)
 class TargetSurvey(Sums):
     """Targets in a few numbers: their moments, those of a power of them, and some of their values."""
@@ -96,8 +106,10 @@ class NumberLoss(Loss):
     scale: float = 1.0
 
     chooses: ClassVar[bool] = True
+    resists: ClassVar[bool] = False  # whether some targets may be gross errors
     link: ClassVar[str] = "identity"  # or "log": outputs are logarithms of what is predicted
     settings: ClassVar[tuple[str, ...]] = ()  # names of fields that the user sets
+    found: ClassVar[tuple[str, ...]] = ()  # those of fields that a fit finds for training, which are not saved
     deviance_name: ClassVar[str]  # in reports
     least: ClassVar[float] = -np.inf  # of what is predicted
 
@@ -169,6 +181,10 @@ class NumberLoss(Loss):
         return np.exp(raw) if self.link == "log" else raw
 
     # -- the loss
+
+    def judged(self, y: FloatArray, m: FloatArray) -> FloatArray:
+        """The error by which models are compared."""
+        return self.deviance(y, m)
 
     @abstractmethod
     def deviance(self, y: FloatArray, m: FloatArray) -> FloatArray:
@@ -355,7 +371,16 @@ class GammaLoss(TweedieLoss):
 
 @dataclass(frozen=True, eq=False)
 class RobustLoss(NumberLoss):
-    """Losses that grow no faster than the distance: z counts in robust deviations from the median."""
+    """Losses that grow no faster than the distance: z counts in robust deviations from the median.
+
+    In training they are multiplied by the deviation σ of the residuals, so that at a residual of σ they have
+    the curvature of least squares, and the strength that suits these is about right.
+    """
+
+    deviation: float = 1.0  # of residuals, robust, in units of z; that of targets before there are any
+
+    resists: ClassVar[bool] = True
+    found: ClassVar[tuple[str, ...]] = ("deviation",)
 
     def learn(self, survey: TargetSurvey) -> Self:
         """By the median and the quartiles, or the standard deviation if more than half of all are equal."""
@@ -364,23 +389,36 @@ class RobustLoss(NumberLoss):
         return replace(self, center=middle, unit_=unit)
 
     def code(self, z: FloatArray) -> FloatArray:
-        """Itself; beyond `FAR_OUT` a tenth of its logarithm more."""
+        """Itself; what is beyond `FAR_OUT` as its logarithm, so that squares of it are finite."""
         far = np.maximum(np.abs(z) - FAR_OUT, 0.0)
-        return np.where(far > 0, np.sign(z) * (FAR_OUT + DRAWN_IN * np.log1p(far)), z)
+        return np.where(far > 0, np.sign(z) * (FAR_OUT + np.log1p(far)), z)
 
     def decode(self, v: FloatArray) -> FloatArray:
         far = np.maximum(np.abs(v) - FAR_OUT, 0.0)
-        return np.where(far > 0, np.sign(v) * (FAR_OUT + np.expm1(far / DRAWN_IN)), v)
+        return np.where(far > 0, np.sign(v) * (FAR_OUT + np.expm1(far)), v)
 
     def unit(self, n_outputs: int) -> float:
-        return 0.5
+        return 0.5 * self.deviation
+
+    def start(self, theta: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The median: weights of least squares follow gross errors, rounds from here do not."""
+        return np.zeros_like(theta), np.zeros_like(b)
+
+    def after(self, residuals: FloatArray, s: FloatArray) -> Self:
+        return replace(self, deviation=max(robust_deviation(residuals[:, 0], s), LEAST_DEVIATION))
+
+    def judged(self, y: FloatArray, m: FloatArray) -> FloatArray:
+        """What is far beyond all other errors has no more say than others that are."""
+        far = FAR * self.deviation * self.unit_
+        return self.deviance(m + np.clip(y - m, -far, far), m)
 
 
 @dataclass(frozen=True, eq=False)
 class QuantileLoss(RobustLoss):
     """The pinball loss, whose least value has the quantile: q·r for residuals r above 0, (q - 1)·r below.
 
-    In training the kink is rounded, r²/2ε instead of |r| - ε/2 up to ε.
+    In training the kink is rounded, r²/2ε instead of |r| - ε/2 up to ε. The quadratic that touches it has the
+    steeper side's curvature, and is nowhere below it: rounds of least squares always descend.
 
     >>> QuantileLoss(quantile=0.9).deviance(np.array([3.0, 3.0]), np.array([1.0, 4.0]))
     array([1.8, 0.1])
@@ -404,10 +442,11 @@ class QuantileLoss(RobustLoss):
     def parts(self, z: FloatArray, f: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         r = z - f
         size, side = np.abs(r), 2.0 * np.where(r > 0, self.quantile, 1.0 - self.quantile)
-        near = size < SMOOTH
-        values = side * np.where(near, 0.5 * r**2 / SMOOTH, size - 0.5 * SMOOTH)
-        slopes = -side * np.clip(r / SMOOTH, -1.0, 1.0)
-        return values, slopes, side / np.maximum(size, SMOOTH)
+        side, smooth = side * self.deviation, SMOOTH * self.deviation
+        values = side * np.where(size < smooth, 0.5 * r**2 / smooth, size - 0.5 * smooth)
+        slopes = -side * np.clip(r / smooth, -1.0, 1.0)
+        steeper = 2.0 * max(self.quantile, 1.0 - self.quantile) * self.deviation
+        return values, slopes, steeper / np.maximum(size, smooth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -434,15 +473,15 @@ class HuberLoss(RobustLoss):
     array([1.5  , 0.125])
     """
 
-    delta: float = FIRST_HUBER  # in units of z
+    delta: float = HUBER  # in units of z
 
     name: ClassVar[str] = "huber"
     settings: ClassVar[tuple[str, ...]] = ("delta",)
     deviance_name: ClassVar[str] = "Huber loss"
 
     def after(self, residuals: FloatArray, s: FloatArray) -> Self:
-        size = weighted_quantile(np.abs(residuals[:, 0]), s, 0.5) * 2.0 / QUARTILES
-        return replace(self, delta=max(HUBER * size, 1e-6))
+        found = super().after(residuals, s)
+        return replace(found, delta=HUBER * found.deviation)
 
     def deviance(self, y: FloatArray, m: FloatArray) -> FloatArray:
         delta, size = self.delta * self.unit_, np.abs(y - m)
@@ -459,8 +498,8 @@ class HuberLoss(RobustLoss):
     def parts(self, z: FloatArray, f: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         r, delta = z - f, self.delta
         size = np.abs(r)
-        values = np.where(size <= delta, 0.5 * size**2, delta * (size - 0.5 * delta)) / delta
-        return values, -np.clip(r / delta, -1.0, 1.0), 1.0 / np.maximum(size, delta)
+        values = np.where(size <= delta, 0.5 * size**2, delta * (size - 0.5 * delta))
+        return values, -np.clip(r, -delta, delta), delta / np.maximum(size, delta)
 
     def curvatures(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """None beyond δ, where `working` has more, to be safe."""

@@ -16,7 +16,7 @@ from sleek._runtime.warn import warn
 from sleek.kernels.column_statistics import MOST_SPREAD, ColumnMoments
 from sleek.outputs.base import Outputs
 from sleek.outputs.loss import SQUARED, Loss
-from sleek.outputs.number_losses import NumberLoss, TargetSurvey, loss_from_json
+from sleek.outputs.number_losses import FAR_ERROR, NumberLoss, TargetSurvey, loss_from_json
 
 LEAST = 1e-140  # of a target's standard deviation: its square, and sums of squares, would vanish
 FIELDS = {
@@ -119,13 +119,18 @@ class NumberOutputs(Outputs):
     def with_loss(self, loss: Loss) -> Outputs:
         if self.wanted is None or not isinstance(loss, NumberLoss) or loss.name != self.wanted.name:
             return super().with_loss(loss)
-        same = replace(self.wanted, **{name: getattr(loss, name) for name in loss.settings})
+        same = replace(self.wanted, **{name: getattr(loss, name) for name in (*loss.settings, *loss.found)})
         return replace(self, loss=same, wanted=same)
 
     @property
     def _final(self) -> NumberLoss | None:
         """The loss, if it is not the squared one."""
         return self.wanted if self.loss is self.wanted else None
+
+    @property
+    def resists(self) -> bool:
+        """Least squares are but a beginning, and some targets may be gross errors."""
+        return self.wanted is not None and self.wanted.resists and self.loss.quadratic
 
     def encode(self, y: FloatArray) -> FloatArray:
         if self.wanted is not None:
@@ -201,8 +206,11 @@ class NumberOutputs(Outputs):
 
     def losses(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """Squared errors, summed over the outputs, each relative to its variance; or deviances."""
-        if self._final is not None:
-            return self.errors_by_output(T, Y)[:, 0]
+        loss = self._final
+        if loss is not None:
+            return loss.judged(loss.targets_of(T), loss.predictions(loss.raw(Y)))[:, 0]
+        if self.resists:
+            return np.minimum(np.abs(T - Y)[:, 0], FAR_ERROR)
         errors: FloatArray = np.sum((T - Y) ** 2, axis=1)
         return errors
 

@@ -23,7 +23,7 @@ from sleek._runtime.sums import Sums
 from sleek._runtime.types import FloatArray
 from sleek.bases.constraints import unit_signs
 from sleek.bases.expansion import Expansion, ExpansionCoordinates, Gradient
-from sleek.closed_form.least_squares import fit_constants, unit_moments
+from sleek.closed_form.least_squares import fit_constants, fit_weights, unit_moments
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.kernels.reference import is_turned, outer
@@ -60,6 +60,7 @@ class Joint:
             solution = Solution(*self.loss.start(*solve(moments, penalty.C, self.signs)))
             if self.loss.chooses:
                 solution = fit_constants(source, begin.expansion, solution)
+                solution = fit_weights(source, begin.expansion, solution, penalty)
         eta = np.linalg.solve(self.P, solution.theta)
         u = coordinates.vector(begin.expansion)
         self.first = np.concatenate([u, eta.ravel(), solution.b + self.mean @ solution.theta])

@@ -1,0 +1,64 @@
+"""A first guess of targets of which some may be gross errors, so that least squares can begin.
+
+A fit begins with least squares, which follow an error of twenty deviations wherever it stands. Drawing
+targets in towards their median is not enough: where features explain nearly everything, a target in the
+midst of all others can be as wrong. So a guess is made that gross errors hardly move, boosted trees of
+medians, and targets are drawn in towards it:
+
+    t' = guess + clip(t - guess, -k·σ, k·σ),
+
+with σ a robust deviation of what the guess leaves. The loss itself, at the end of the fit, sees t.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sleek._runtime.types import FloatArray
+from sleek.fit import policy
+from sleek.outputs.number_losses import robust_deviation, weighted_quantile
+from sleek.rows.sample import Sample
+
+
+def drawn_in(rows: Sample) -> Sample:
+    """The rows, with targets (of one output) no further from the guess than chance would have them.
+
+    O(trees·rows·features·log rows) time, of `SELECTION_ROWS` rows at most.
+    """
+    block = rows.rows
+    guess = _guess(rows.smallest(policy.SELECTION_ROWS), block.X)
+    left = block.T[:, 0] - guess
+    far = policy.PILOT_DEVIATIONS * robust_deviation(left, block.s)
+    T = (guess + np.clip(left, -far, far))[:, None] if far > 0 else block.T
+    return replace(rows, rows=replace(block, T=T))
+
+
+def _guess(rows: Sample, X: FloatArray) -> FloatArray:
+    """Targets (n,) of rows X, guessed from others: every tree divides rows by the sign of what is left.
+
+    Its leaves have medians of that, of which a share is taken. (Friedman's TreeBoost for absolute errors.)
+    """
+    from sklearn.tree import DecisionTreeRegressor  # here: other fits do not wait for it
+
+    block = rows.rows
+    unit = 2.0 ** np.frexp(np.abs(block.X).max(axis=0))[1]  # trees work in float32
+    own, new = block.X / unit, np.clip(X / unit, -1.0, 1.0)
+    middle = weighted_quantile(block.T[:, 0], block.s, 0.5)
+    left, guess = block.T[:, 0] - middle, np.full(len(X), middle)
+    for number in range(policy.PILOT_TREES):
+        tree = DecisionTreeRegressor(
+            max_leaf_nodes=policy.TREE_LEAVES,
+            min_samples_leaf=max(policy.LEAST_LEAF_ROWS, len(block) // policy.MOST_TREE_LEAVES),
+            random_state=number,
+        )
+        tree.fit(own, np.sign(left), sample_weight=block.s)
+        leaf = tree.apply(own)
+        values = np.zeros(tree.tree_.node_count)
+        for node in np.unique(leaf):
+            at = leaf == node
+            values[node] = policy.PILOT_RATE * weighted_quantile(left[at], block.s[at], 0.5)
+        left = left - values[leaf]
+        guess += values[tree.apply(new)]
+    return guess
