@@ -25,10 +25,14 @@ from sleek.rows.sample import Sample
 def drawn_in(rows: Sample) -> Sample:
     """The rows, with targets (of one output) no further from the guess than chance would have them.
 
-    O(trees·rows·features·log rows) time, of `SELECTION_ROWS` rows at most.
+    Targets are guessed from other rows: of its own rows a guess leaves too little. O(trees·rows·features·
+    log rows) time, for rows up to `SELECTION_ROWS`.
     """
     block = rows.rows
-    guess = _guess(rows.smallest(policy.SELECTION_ROWS), block.X)
+    part, guess = np.arange(len(block)) % policy.PILOT_PARTS, np.empty(len(block))
+    for number in range(policy.PILOT_PARTS):
+        own, others = part == number, np.flatnonzero(part != number)
+        guess[own] = _guess(rows.take(others).smallest(policy.SELECTION_ROWS), block.X[own])
     left = block.T[:, 0] - guess
     far = policy.PILOT_DEVIATIONS * robust_deviation(left, block.s)
     T = (guess + np.clip(left, -far, far))[:, None] if far > 0 else block.T
@@ -36,7 +40,7 @@ def drawn_in(rows: Sample) -> Sample:
 
 
 def _guess(rows: Sample, X: FloatArray) -> FloatArray:
-    """Targets (n,) of rows X, guessed from others: every tree divides rows by the sign of what is left.
+    """Targets (n,) at X, guessed from some rows: every tree divides them by the sign of what is left.
 
     Its leaves have medians of that, of which a share is taken. (Friedman's TreeBoost for absolute errors.)
     """
