@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_sources import number_source, sample_of
+from scipy.optimize import minimize
 from sklearn.linear_model import PoissonRegressor
 from sklearn.metrics import (
     mean_absolute_error,
@@ -19,10 +21,16 @@ from sklearn.metrics import (
 from typer.testing import CliRunner
 
 import sleek
-from sleek import DaskRows, Files, LowRankLSSVC, LowRankLSSVR
+from sleek import DaskRows, Files, Linear, LowRankLSSVC, LowRankLSSVR
+from sleek.bases.expansion import Expansion
 from sleek.cli.commands import app
+from sleek.closed_form.least_squares import fit_weights
+from sleek.closed_form.solve import Penalty, Solution
+from sleek.fit.pilot import drawn_in
 from sleek.model.saving import dumps, loads
 from sleek.outputs.number_losses import (
+    FAR,
+    FAR_ERROR,
     AbsoluteLoss,
     GammaLoss,
     HuberLoss,
@@ -32,6 +40,7 @@ from sleek.outputs.number_losses import (
     TweedieLoss,
 )
 from sleek.outputs.numbers import NumberOutputs, NumbersBy
+from sleek.rows.arrays import array_source
 
 LOSSES = [
     PoissonLoss(),
@@ -137,6 +146,71 @@ def test_a_sketch_does_not_depend_on_the_order_of_rows():
     assert whole.quantile(0.75) - whole.quantile(0.25) == pytest.approx(1.349, abs=0.1)
 
 
+@pytest.mark.parametrize("loss", [AbsoluteLoss(), QuantileLoss(quantile=0.9), HuberLoss()], ids=repr)
+def test_the_quadratic_is_nowhere_below_a_loss_that_resists(loss):
+    """So every round of least squares descends."""
+    y = targets_for(loss, 40)
+    loss = learnt(loss, y).loss.after(np.full((40, 1), 0.2), np.ones(40))
+    T = loss.encode_targets(y)
+    Y = 0.7 * np.random.default_rng(0).normal(size=T.shape)
+    targets, w = loss.working(T, Y)
+    touching = 0.5 * w * ((targets - Y) ** 2)[:, 0]
+    for other in np.linspace(-4.0, 4.0, 101):
+        elsewhere = np.full_like(T, other)
+        above = loss.values(T, Y) + 0.5 * w * ((targets - elsewhere) ** 2)[:, 0] - touching
+        assert (loss.values(T, elsewhere) <= above + 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    "loss", [AbsoluteLoss(), QuantileLoss(quantile=0.1), HuberLoss(), PoissonLoss()], ids=repr
+)
+def test_rounds_of_least_squares_come_close_to_the_least_loss(loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.round(np.exp(0.3 * X[:, :1] + rng.normal(scale=0.3, size=(300, 1))) * 3.0)
+    outputs = learnt(loss, y)
+    source = array_source(X, y, outputs=outputs)
+    expansion = Expansion.of(Linear(), Linear().start(np.zeros((2, 2)), 1.0, rng))
+    found = fit_weights(source, expansion, Solution(np.zeros((2, 1)), np.zeros(1)), Penalty(10.0, 0.0))
+    T = outputs.encode(y)
+
+    def objective(v):
+        return outputs.loss.values(T, X @ v[:2, None] + v[2]).sum() + 0.05 * np.sum(v[:2] ** 2)
+
+    best = minimize(objective, np.zeros(3)).fun
+    at = objective(np.append(found.theta[:, 0], found.b))
+    assert at < 1.05 * best < 0.9 * objective(np.zeros(3))
+
+
+def test_models_are_compared_by_errors_that_are_not_gross():
+    y = np.random.default_rng(0).normal(size=(501, 1))
+    y[0] = 1e6
+    outputs = NumbersBy(AbsoluteLoss()).learn(AbsoluteLoss().survey(y, np.ones(501)), True)
+    T, Y = outputs.encode(y), np.zeros((501, 1))
+    assert outputs.losses(T, Y).max() == FAR_ERROR
+    final = outputs.refinement(T - Y, np.ones(501))
+    far = FAR * np.median(np.abs(T)) * 2.0 / 1.349 * final.loss.unit_
+    predicted = final.loss.predictions(final.loss.raw(Y))
+    expected = np.minimum(np.abs(y - predicted), far)[:, 0]
+    np.testing.assert_allclose(final.losses(T, Y), expected)
+    assert final.row_errors(T, Y).max() == pytest.approx(1e6, rel=1e-5)  # what is reported leaves out nothing
+
+
+def test_targets_are_drawn_in_towards_a_guess_that_gross_errors_do_not_move():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    truth = np.sign(X[:, 0]) + X[:, 1]
+    y = truth + 0.1 * rng.normal(size=600)
+    wrong = rng.permutation(600)[:60]
+    clean, y[wrong] = y.copy(), 5.0 * rng.normal(size=60)
+    found = drawn_in(sample_of(number_source(X, y[:, None])))
+    scale, mean = found.outputs.scale[0], found.outputs.mean[0]
+    cleaned = found.rows.T[:, 0] * scale + mean
+    assert np.mean((cleaned - clean) ** 2) < 0.1 * np.mean((y - clean) ** 2)
+    right = np.setdiff1d(np.arange(600), wrong)
+    assert np.mean(np.abs(cleaned - y)[right] < 1e-9) > 0.9  # others stay what they are
+
+
 # -- fits --------------------------------------------------------------------------------------------------
 
 
@@ -203,7 +277,7 @@ def test_gross_errors_do_little_harm(loss):
             model = LowRankLSSVR(loss=loss, random_state=0, effort="quick").fit(X, y)
             found.append(np.median(np.abs(model.predict(X_new) - y_new)))
         errors[dirty] = np.mean(found)
-    assert errors[True] < 1.12 * errors[False]  # squared errors: about 2
+    assert errors[True] < 1.05 * errors[False]  # squared errors: about 2
 
 
 @pytest.mark.parametrize("loss", NAMES)

@@ -109,7 +109,9 @@ class NumberLoss(Loss):
     resists: ClassVar[bool] = False  # whether some targets may be gross errors
     link: ClassVar[str] = "identity"  # or "log": outputs are logarithms of what is predicted
     settings: ClassVar[tuple[str, ...]] = ()  # names of fields that the user sets
-    found: ClassVar[tuple[str, ...]] = ()  # those of fields that a fit finds for training, which are not saved
+    found: ClassVar[
+        tuple[str, ...]
+    ] = ()  # those of fields that a fit finds for training, which are not saved
     deviance_name: ClassVar[str]  # in reports
     least: ClassVar[float] = -np.inf  # of what is predicted
 
