@@ -5,9 +5,10 @@ targets in towards their median is not enough: where features explain nearly eve
 midst of all others can be as wrong. So a guess is made that gross errors hardly move, boosted trees of
 medians, and targets are drawn in towards it:
 
-    t' = guess + clip(t - guess, -k·σ, k·σ),
+    t' = guess + ψ(t - guess),
 
-with σ a robust deviation of what the guess leaves. The loss itself, at the end of the fit, sees t.
+where ψ is Hampel's: r itself up to 3σ, ±3σ from there to 6σ, and falling to 0 at 12σ, with σ a robust
+deviation of what the guess leaves. A gross error is replaced by the guess. The loss itself, at the end of the fit, sees t.
 """
 
 from __future__ import annotations
@@ -34,9 +35,21 @@ def drawn_in(rows: Sample) -> Sample:
         own, others = part == number, np.flatnonzero(part != number)
         guess[own] = _guess(rows.take(others).smallest(policy.SELECTION_ROWS), block.X[own])
     left = block.T[:, 0] - guess
-    far = policy.PILOT_DEVIATIONS * robust_deviation(left, block.s)
-    T = (guess + np.clip(left, -far, far))[:, None] if far > 0 else block.T
+    deviation = robust_deviation(left, block.s)
+    T = (guess + hampel(left, deviation))[:, None] if deviation > 0 else block.T
     return replace(rows, rows=replace(block, T=T))
+
+
+def hampel(residuals: FloatArray, deviation: float) -> FloatArray:
+    """Residuals as they are, then bounded, then falling to 0, at `PILOT_DEVIATIONS` of such deviations.
+
+    >>> hampel(np.array([2.0, -4.0, 9.0, -1e9]), 1.0)
+    array([ 2. , -3. ,  1.5, -0. ])
+    """
+    near, middle, far = (deviations * deviation for deviations in policy.PILOT_DEVIATIONS)
+    falling = near * (far - np.abs(residuals)) / (far - middle)
+    found: FloatArray = np.clip(residuals, -near, near)
+    return np.sign(residuals) * np.clip(falling, 0.0, np.abs(found))
 
 
 def _guess(rows: Sample, X: FloatArray) -> FloatArray:

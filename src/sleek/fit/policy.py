@@ -145,11 +145,13 @@ TREE_RATE = 0.5
 MANY_FEATURES = 20
 FEATURE_SHARE = 0.7
 # The first guess of targets that may be gross errors: from all parts of the rows but one, so many trees of
-# medians, of which a share is taken; and the robust deviations from it at which targets are taken for errors.
+# medians, of which a share is taken; and the robust deviations from it at which targets are bounded, begin to
+# be taken for errors, and are replaced by the guess. (Bounded alone: diamonds with 5 % of gross errors 0.0392
+# instead of 0.0302 σ without.)
 PILOT_PARTS = 3
 PILOT_TREES = 40
 PILOT_RATE = 0.3
-PILOT_DEVIATIONS = 3.0
+PILOT_DEVIATIONS = (3.0, 6.0, 12.0)
 # Starts of k-medoids: with few medoids one start ended up to 2.5 % above the best known loss, three within
 # 0.3 %; with more, local minima differ by less than 1 %.
 MEDOID_RESTARTS = 3
