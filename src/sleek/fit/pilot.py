@@ -8,7 +8,8 @@ medians, and targets are drawn in towards it:
     t' = guess + ψ(t - guess),
 
 where ψ is Hampel's: r itself up to 3σ, ±3σ from there to 6σ, and falling to 0 at 12σ, with σ a robust
-deviation of what the guess leaves. A gross error is replaced by the guess. The loss itself, at the end of the fit, sees t.
+deviation of what the guess leaves. A gross error is replaced by the guess. The loss itself, at the end of the
+fit, sees t.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ HUBER = (
     1.345  # deviations of the residuals up to which Huber's loss is quadratic: 95 % as good for normal noise
 )
 LEAST_DEVIATION = 1e-6  # of residuals, in deviations of the targets
-FAR = 5.0  # deviations of the residuals beyond which an error is gross
+FAR = 3.0  # deviations of the residuals beyond which errors count as one where models are compared;
+FAR_TAIL = 10.0  # the same for quantiles, whose business tails are
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,6 +383,7 @@ class RobustLoss(NumberLoss):
     deviation: float = 1.0  # of residuals, robust, in units of z; that of targets before there are any
 
     resists: ClassVar[bool] = True
+    far: ClassVar[float] = FAR
     found: ClassVar[tuple[str, ...]] = ("deviation",)
 
     def learn(self, survey: TargetSurvey) -> Self:
@@ -411,7 +413,7 @@ class RobustLoss(NumberLoss):
 
     def judged(self, y: FloatArray, m: FloatArray) -> FloatArray:
         """What is far beyond all other errors has no more say than others that are."""
-        far = FAR * self.deviation * self.unit_
+        far = self.far * self.deviation * self.unit_
         return self.deviance(m + np.clip(y - m, -far, far), m)
 
 
@@ -431,6 +433,7 @@ class QuantileLoss(RobustLoss):
     name: ClassVar[str] = "quantile"
     settings: ClassVar[tuple[str, ...]] = ("quantile",)
     deviance_name: ClassVar[str] = "pinball loss"
+    far: ClassVar[float] = FAR_TAIL
     factor: ClassVar[float] = 1.0
     smooth: ClassVar[bool] = False
 
@@ -462,6 +465,7 @@ class AbsoluteLoss(QuantileLoss):
     name: ClassVar[str] = "absolute_error"
     settings: ClassVar[tuple[str, ...]] = ()
     deviance_name: ClassVar[str] = "absolute error"
+    far: ClassVar[float] = FAR
     factor: ClassVar[float] = 2.0
 
 
