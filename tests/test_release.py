@@ -20,6 +20,7 @@ def test_the_version_is_the_same_everywhere():
     citation = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.M)
     recipe = re.search(r'set version = "(.+)"', (ROOT / "conda/meta.yaml").read_text("utf-8"))
     assert citation[1] == recipe[1] == sleek.__version__
+    assert f"\n## {sleek.__version__} (" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
 def test_the_recipe_asks_for_what_the_package_asks_for():
