@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -43,7 +44,8 @@ def skip_without(engine, basis="gaussian_rbf"):
         _server()
     elif engine == "sqlite" and basis != "simplex":
         try:
-            sqlite3.connect(":memory:").execute("SELECT exp(0.0)")
+            with closing(_connect(engine)) as connection:
+                connection.execute("SELECT exp(0.0)")
         except sqlite3.OperationalError:
             pytest.skip("this Python's SQLite is built without mathematical functions")
 

@@ -1,11 +1,11 @@
 """Box units: kernels, basis, a fitted model with its exports, and rules in words."""
 
 import shutil
-import sqlite3
 import subprocess
 
 import numpy as np
 import pytest
+from engines import query, skip_without
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -210,17 +210,9 @@ def test_in_c_it_says_the_same(fitted, tmp_path):
 
 def test_in_sql_it_says_the_same(fitted):
     estimator, X, _ = fitted
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.execute("SELECT exp(0.0)")
-    except sqlite3.OperationalError:
-        pytest.skip("this Python's SQLite is built without mathematical functions")
-    connection.execute('CREATE TABLE "rows" ("id" INTEGER, "x0" REAL, "x1" REAL)')
-    connection.executemany(
-        'INSERT INTO "rows" VALUES (?, ?, ?)', [(n, *row) for n, row in enumerate(X.tolist())]
-    )
-    text = to_sql(estimator.model_, "sqlite", keep=["id"])
-    found = connection.execute(f'SELECT * FROM ({text}) AS answer ORDER BY "id"').fetchall()
+    skip_without("sqlite", "box")
+    columns = {"x0": X[:, 0].tolist(), "x1": X[:, 1].tolist()}
+    found = query("sqlite", to_sql(estimator.model_, "sqlite", keep=["id"]), columns)
     assert [row[1] for row in found] == estimator.predict(X).tolist()
 
 
