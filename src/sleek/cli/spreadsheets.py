@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 from sleek.cli.exits import InputError
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # beginnings of what may be run
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 def check_spreadsheet(path: Path | None) -> None:
@@ -30,10 +32,4 @@ def guard_file(path: Path) -> Path:
 
 
 def _guard(cell: str) -> str:
-    if not cell.startswith(FORMULA):
-        return cell
-    try:
-        float(cell)
-    except ValueError:
-        return f"'{cell}"
-    return cell if cell[0] in "+-" else f"'{cell}"
+    return f"'{cell}" if cell.startswith(FORMULA) and not NUMBER.fullmatch(cell) else cell
