@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sleek.bases.formula import Formula as Formula
     from sleek.bases.gaussian_rbf import GaussianRBF as GaussianRBF
     from sleek.bases.linear import Linear as Linear
+    from sleek.bases.network import Network as Network
     from sleek.bases.robust_rbf import RobustRBF as RobustRBF
     from sleek.bases.sigmoidal import Sigmoidal as Sigmoidal
     from sleek.bases.simplex import Simplex as Simplex
@@ -83,6 +84,7 @@ _MODULES = {
     "LowRankLSSVM": "estimators.base",
     "LowRankLSSVR": "estimators.low_rank",
     "ModelFileError": "_runtime.json_values",
+    "Network": "bases.network",
     "NumberOutputs": "outputs.numbers",
     "Outputs": "outputs.base",
     "Parameter": "bases.units",

@@ -7,6 +7,7 @@ name to every estimator (``basis="name"``) and, in the tests, to the contract su
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -27,13 +28,14 @@ class Basis(Parameters, ABC):
     name: ClassVar[str]
     noun: ClassVar[str] = "unit"  # what one of them is called
     parameters: ClassVar[tuple[Parameter, ...]]
+    sizes: ClassVar[Mapping[str, int]] = {}  # of axes of parameters that are neither "unit" nor "feature"
     auto_shapes: ClassVar[tuple[float, ...]] = (1.0,)  # tried by shape="auto", in units of 1/features
     leaf_shapes: ClassVar[tuple[float, ...]] = ()  # sharpness at leaves of trees; none: it starts at rows
     per_feature: ClassVar[bool] = False  # a unit for every feature, not as many as are asked for
     draft_iterations: ClassVar[int] = 20  # enough training to compare settings
     widths: ClassVar[tuple[str, ...]] = ()  # parameters that units may share, feature by feature
     formula: ClassVar[Formula | None] = (
-        None  # for export and local slopes; None if it cannot be written as one
+        None  # a function of a sum over features; None if units cannot be written as one
     )
 
     @abstractmethod
@@ -87,6 +89,14 @@ class Basis(Parameters, ABC):
         """The nearest units that satisfy every parameter's constraint."""
         lower = self.lower_bounds()
         return units.map(lambda name, array: np.maximum(array, lower[name]))
+
+    @property
+    def layers(self) -> tuple[Formula, ...]:
+        """Formulas that lead from features to units, each of what the one before gives; () if there are none.
+
+        Exports and local slopes go by them.
+        """
+        return () if self.formula is None else (self.formula,)
 
     @property
     def label(self) -> str:
@@ -188,6 +198,11 @@ class Basis(Parameters, ABC):
                 there = array != 0 if on is None or parameter.switch or array.shape != on.shape else on
                 count += np.count_nonzero(there.reshape(len(array), -1), axis=1)
         return count
+
+    def count_shared(self, units: Units) -> int:
+        """How many numbers there are to read that belong to all units: those that are not 0."""
+        shared = [parameter.name for parameter in self.parameters if parameter.shared]
+        return sum(int(np.count_nonzero(units[name])) for name in shared)
 
     def count_widths(self, units: Units) -> IntArray:
         """How many widths every unit has that no unit before it has in the same feature."""

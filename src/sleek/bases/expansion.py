@@ -196,6 +196,10 @@ class Expansion:
         counts = [part.basis.count_numbers(part.units) for part in self.parts]
         return np.concatenate([np.empty(0, dtype=np.int64), *counts])
 
+    def count_shared(self) -> int:
+        """How many numbers there are to read that belong to all units of a part."""
+        return sum(part.basis.count_shared(part.units) for part in self.parts)
+
 
 @dataclass(frozen=True, eq=False)
 class ExpansionCoordinates:

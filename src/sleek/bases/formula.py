@@ -9,11 +9,14 @@ A formula is built from the names of the units' arrays with ordinary operators::
 
 A printer has a word for each operator of its language, and hands them to `Expression.fold`. Programs
 (`sleek.export.program`) are made of the same expressions, whose leaves are elements of arrays: `Element`.
+
+Units that share layers have several formulas, one after the other: x of the next one are the φ of the one
+before (`layer_values`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -250,6 +253,11 @@ class Formula:
     profile: Expression
     start: Expression | float = 0.0
 
+    def of(self, units: Units) -> dict[str, FloatArray]:
+        """The arrays that it speaks of."""
+        spoken = self.term.names() | expression(self.start).names()
+        return {name: array for name, array in units.arrays.items() if name in spoken}
+
     def values(self, X: FloatArray, units: Units) -> FloatArray:
         """Phi (n, m), in O(n·m·d) time and memory: the definition, not the fast way."""
         Phi = self.profile.evaluate({"z": self.inner(X, units)})
@@ -283,6 +291,34 @@ class Formula:
         terms = self.terms(X, units)
         z: FloatArray = expression(self.start).evaluate(units.arrays) + terms.sum(axis=2)
         return z
+
+
+def layer_values(layers: Sequence[Formula], X: FloatArray, units: Units) -> list[FloatArray]:
+    """What each layer gives, of what the one before gives; the last is Phi (n, m).
+
+    >>> from sleek import Network
+    >>> basis, X = Network(hidden=(3,)), np.zeros((4, 2))
+    >>> units = basis.start(X[:1], 1.0, np.random.default_rng(0))
+    >>> [values.shape for values in layer_values(basis.layers, X, units)]
+    [(4, 3), (4, 1)]
+    """
+    found = []
+    for layer in layers:
+        X = layer.values(X, type(units)(layer.of(units)))
+        found.append(X)
+    return found
+
+
+def layer_gradient(layers: Sequence[Formula], X: FloatArray, units: Units) -> FloatArray:
+    """∂φ_j/∂x_i at every row, (n, m, d), by the chain rule."""
+    inputs = [X, *layer_values(layers[:-1], X, units)]
+    slopes = [
+        layer.gradient(x, type(units)(layer.of(units))) for layer, x in zip(layers, inputs, strict=True)
+    ]
+    found = slopes[0]
+    for slope in slopes[1:]:
+        found = np.matmul(slope, found)
+    return found
 
 
 def _plus(a: Expression, b: Expression) -> Expression:

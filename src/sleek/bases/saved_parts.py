@@ -48,17 +48,23 @@ def _basis(value: Any, where: str) -> Basis:
     basis, settings = bases[name](), object_of(description["settings"], f"{where}.settings")
     check_keys(settings, set(basis.get_params(deep=False)), f"`{where}.settings`")
     for key, setting in settings.items():
-        if not isinstance(setting, int | float | str | None):
-            raise ModelFileError(f"`{where}.settings.{key}` must be a number, text or null.")
-    return basis.set_params(**settings) if settings else basis
+        several = setting if isinstance(setting, list) else [setting]
+        if not all(isinstance(one, int | float | str | None) for one in several):
+            raise ModelFileError(f"`{where}.settings.{key}` must be a number, text, null or a list of these.")
+        basis.set_params(**{key: tuple(setting) if isinstance(setting, list) else setting})
+    return basis
 
 
 def _units(basis: Basis, block: Mapping[str, Any], m: int | None, d: int, where: str) -> Units:
     """Arrays of the shapes that the basis declares."""
-    check_keys(block, {parameter.name for parameter in basis.parameters}, f"`{where}`")
-    sizes: dict[str, int] = {"feature": d} | ({} if m is None else {"unit": m})
+    try:
+        parameters, own = basis.parameters, dict(basis.sizes)
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"The settings of the basis of `{where}` are refused: {error}") from None
+    check_keys(block, {parameter.name for parameter in parameters}, f"`{where}`")
+    sizes: dict[str, int] = {"feature": d} | own | ({} if m is None else {"unit": m})
     arrays: dict[str, FloatArray] = {}
-    for parameter in basis.parameters:
+    for parameter in parameters:
         place = f"{where}.{parameter.name}"
         array = array_of(block[parameter.name], place, len(parameter.axes))
         for axis, size in zip(parameter.axes, array.shape, strict=True):

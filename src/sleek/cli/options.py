@@ -38,6 +38,7 @@ class BasisName(StrEnum):
     curves = "curves"
     gaussian_rbf = "gaussian_rbf"
     linear = "linear"
+    network = "network"
     sigmoidal = "sigmoidal"
     robust_rbf = "robust_rbf"
     simplex = "simplex"
@@ -129,7 +130,8 @@ NumberOfUnits = Annotated[
 BasisChoice = Annotated[
     BasisName,
     typer.Option(
-        metavar="BASIS", help="auto, box, curves, gaussian_rbf, linear, sigmoidal, robust_rbf or simplex."
+        metavar="BASIS",
+        help="auto, box, curves, gaussian_rbf, linear, network, sigmoidal, robust_rbf or simplex.",
     ),
 ]
 EffortChoice = Annotated[

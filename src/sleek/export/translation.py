@@ -19,6 +19,7 @@ from sleek.bases.formula import (
     expression,
     floor,
     is_missing,
+    layer_values,
     maximum,
     minimum,
     sqrt,
@@ -34,8 +35,6 @@ from sleek.outputs.numbers import NumberOutputs
 from sleek.tables.columns import CategoryColumn, DateColumn, NumberColumn, WordColumn
 from sleek.tables.dates import YEAR
 from sleek.tables.values import TRUTHS
-
-AXES = (("unit", "feature"), ("unit",))  # of the numbers that a formula can speak of
 
 
 def translate(model: KernelModel, interval: float | None = None) -> Program:
@@ -179,14 +178,21 @@ class _Translation:
     def part(self, part: Part, features: str, number: str) -> str:
         """The values of one part's units."""
         d = self.model.n_features
-        formula = _formula(part, d)
-        names = {key: self.constant(f"{key}_{number}", array) for key, array in part.units.arrays.items()}
-
-        own = {key: at(name, *("j", "i")[: part.units.arrays[key].ndim]) for key, name in names.items()}
-        start = put_in(expression(formula.start), own)
-        term = put_in(formula.term, own | {"x": at(features, "i")})
-        z = self.add(Total(f"z_{number}", len(part), d, term, start))
-        return self.add(Each(f"u_{number}", len(part), put_in(formula.profile, {"z": at(z, "j")})))
+        layers, values, over = _layers(part, d), features, d
+        for k, formula in enumerate(layers, start=1):
+            last = k == len(layers)
+            arrays = formula.of(part.units)
+            own = {
+                key: at(self.constant(f"{key}_{number}", array), *("j", "i")[: array.ndim])
+                for key, array in arrays.items()
+            }
+            size = len(next(iter(arrays.values())))
+            start = put_in(expression(formula.start), own)
+            term = put_in(formula.term, own | {"x": at(values, "i")})
+            z = self.add(Total(f"z_{number}" if last else f"z_{number}_{k}", size, over, term, start))
+            name = f"u_{number}" if last else f"h_{number}_{k}"
+            values, over = self.add(Each(name, size, put_in(formula.profile, {"z": at(z, "j")}))), size
+        return values
 
     # -- how sure -------------------------------------------------------------------------------------------
 
@@ -314,17 +320,23 @@ def _calibrator(model: KernelModel) -> MonotoneCalibrator | None:
     return calibrator
 
 
-def _formula(part: Part, d: int) -> Formula:
-    """The basis as a formula, once it has been seen to agree with what the basis computes."""
-    basis, formula = part.basis, part.basis.formula
-    for parameter in basis.parameters:
-        if parameter.axes not in AXES:
+def _layers(part: Part, d: int) -> tuple[Formula, ...]:
+    """The basis as formulas, once they have been seen to agree with what the basis computes."""
+    basis, layers = part.basis, part.basis.layers
+    axes = {parameter.name: parameter.axes for parameter in basis.parameters}
+    known, before = dict[tuple[str, ...], None](), "feature"
+    for formula in layers:
+        after = next((axes[name][0] for name in formula.of(part.units)), "unit")
+        known |= {(after, before): None, (after,): None}
+        before = after
+    for name, own in axes.items():
+        if layers and own not in known:
             raise ValueError(
-                f"The basis {basis.name!r} has numbers {parameter.name!r} for each "
-                f"({', '.join(parameter.axes)}), so a model of it cannot be exported: formulas speak of "
-                "numbers for each (unit, feature) or (unit)."
+                f"The basis {basis.name!r} has numbers {name!r} for each {_listed(own)}, so a model of it "
+                "cannot be exported: formulas speak of numbers for each "
+                f"{' or '.join(_listed(one) for one in known)}."
             )
-    if formula is None:
+    if not layers:
         raise ValueError(
             f"The basis {basis.name!r} has no formula, so a model of it cannot be exported: give "
             f"{type(basis).__name__} a class attribute `formula` (see sleek.bases.formula)."
@@ -332,10 +344,14 @@ def _formula(part: Part, d: int) -> Formula:
     points = [array for array in part.units.arrays.values() if array.shape[1:] == (d,)]
     rows = np.concatenate([np.zeros((1, d)), *points])
     with np.errstate(all="ignore"):  # far away units overflow on their way to 0
-        stated, computed = formula.values(rows, part.units), part.features(rows)
+        stated, computed = layer_values(layers, rows, part.units)[-1], part.features(rows)
     if not np.allclose(stated, computed, rtol=1e-6, atol=1e-9, equal_nan=True):
         raise ValueError(
             f"The formula of the basis {basis.name!r} is not what its features compute, so a model of it "
-            f"cannot be exported: correct `{type(basis).__name__}.formula`."
+            f"cannot be exported: correct `formula` of {type(basis).__name__}, or its `layers`."
         )
-    return formula
+    return layers
+
+
+def _listed(axes: tuple[str, ...]) -> str:
+    return f"({', '.join(axes)})"

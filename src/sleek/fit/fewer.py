@@ -83,7 +83,7 @@ def cut(share: float, rows: Sample, before: Draft | None) -> Beginning:
     assert before is not None
     training = before.training
     items = _items(training, rows.smallest(policy.CUT_ROWS), before.penalty.C)
-    most = share * count_numbers(training)
+    most = share * (count_numbers(training) - training.expansion.count_shared())  # which stay
     kept, gone = _choose(training, items, min(most, policy.NUMBERS_PER_ROW * rows.rows.copies.sum()))
     theta, b = training.solution
     reached = Reached(_without(training.expansion, items, gone).take(kept), Solution(theta[kept], b))

@@ -197,7 +197,7 @@ def fit(
 
     if standing is not None:
         learnt = standing.go_on(request, plan, draw, report)
-        if not plan.races and not judging.open:
+        if not plan.races and (choice.start.has_shared or not judging.open):
             sample = look.sample.smallest(plan.n_tried)
             folds = folds_for(sample, judging)
             left_out = [fold.residuals(standing.on(fold.rest, request, plan, report)) for fold in folds]

@@ -44,6 +44,9 @@ class Standing:
         names = {part.basis.name for part in start.parts}
         if len(request.bases) == 1 and request.bases[0].name not in names:
             wanted = f"basis={request.bases[0].name!r}, and there are {start!r}"
+        elif len(request.bases) == 1 and repr(request.bases[0]) not in {repr(p.basis) for p in start.parts}:
+            there = next(part.basis for part in start.parts if part.basis.name == request.bases[0].name)
+            wanted = f"basis={request.bases[0]!r}, and there are units of {there!r}"
         if request.loss not in (None, self.loss.name):
             wanted = f"loss={request.loss!r}, and outputs have the other loss"
         if wanted is not None:

@@ -350,7 +350,8 @@ class Trials:
 def count_numbers(training: Training) -> int:
     """How many numbers a person has to read: those of the units, their weights, and constants."""
     theta, b = training.solution
-    return int(training.expansion.count_numbers().sum()) + theta.size + b.size
+    units = int(training.expansion.count_numbers().sum()) + training.expansion.count_shared()
+    return units + theta.size + b.size
 
 
 def draft_iterations(request: Request, start: Expansion, begin: Reached | None) -> int | None:

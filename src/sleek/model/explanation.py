@@ -11,6 +11,7 @@ import numpy as np
 
 from sleek._runtime.counting import how_many, plain
 from sleek._runtime.types import FloatArray
+from sleek.bases.formula import layer_gradient
 from sleek.bases.linear import FAR
 from sleek.model.effect_words import signed_in_words
 from sleek.model.effects import Contributions, Effects
@@ -221,15 +222,14 @@ def explain(model: KernelModel, X: Any) -> Explanation:
     Phi = model.features(rows)
     contributions = Phi[:, :, None] * model.theta  # (n, m, k)
     outputs = contributions.sum(axis=1) + model.b
-    formulas, (words, levels) = [part.basis.formula for part in model.parts], _words(model)
+    layers, (words, levels) = [part.basis.layers for part in model.parts], _words(model)
     slopes = intercepts = None
-    if None not in formulas:
+    if all(layers):
         near = np.clip(rows, -FAR, FAR)  # further away models are as flat as there
         with np.errstate(over="ignore"):
             gradients = [
-                formula.gradient(near, part.units)
-                for part, formula in zip(model.parts, formulas, strict=True)
-                if formula is not None
+                layer_gradient(own, near, part.units)
+                for part, own in zip(model.parts, layers, strict=True)
             ]
         slopes = np.einsum("mk,nmd->nkd", model.theta, np.concatenate(gradients, axis=1))
         intercepts = outputs - np.einsum("nkd,nd->nk", slopes, rows)
@@ -245,7 +245,7 @@ def explain(model: KernelModel, X: Any) -> Explanation:
         predictions=model.predict_unchecked(rows),
         slopes=slopes,
         intercepts=intercepts,
-        exact=all(formula is not None and formula.is_piecewise_linear() for formula in formulas),
+        exact=all(own and all(layer.is_piecewise_linear() for layer in own) for own in layers),
         feature_names=model.names_of_features,
         output_names=model.outputs.names,
         words=words,

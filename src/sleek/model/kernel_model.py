@@ -147,7 +147,8 @@ class KernelModel:
     @property
     def n_numbers(self) -> int:
         """How many numbers a person has to read: those of the units that are not 0, weights and constants."""
-        return int(self.expansion.count_numbers().sum()) + self.theta.size + self.b.size
+        units = int(self.expansion.count_numbers().sum()) + self.expansion.count_shared()
+        return units + self.theta.size + self.b.size
 
     @property
     def n_features(self) -> int:

@@ -18,6 +18,7 @@ from sklearn.base import clone
 
 from sleek._runtime.types import FloatArray
 from sleek.bases.base import BOTH, Basis
+from sleek.bases.formula import layer_gradient, layer_values
 from sleek.bases.units import Units
 from sleek.rows.scaling import Scaling
 
@@ -44,7 +45,7 @@ class BasisContract:
         assert {parameter.name for parameter in basis.parameters} == set(units.arrays)
         assert len(units) == M
         assert not basis.parameters[0].shared
-        sizes = {"unit": M, "feature": D}
+        sizes = {"unit": M, "feature": D, **basis.sizes}
         for parameter in basis.parameters:
             array = units[parameter.name]
             assert array.ndim == len(parameter.axes)
@@ -164,15 +165,15 @@ class BasisContract:
 
     def test_formula_says_what_features_say(self) -> None:
         basis, X, units = self.problem()
-        if basis.formula is not None:
+        if basis.layers:
             np.testing.assert_allclose(
-                basis.formula.values(X, units), basis.features(X, units), rtol=1e-9, atol=1e-12
+                layer_values(basis.layers, X, units)[-1], basis.features(X, units), rtol=1e-9, atol=1e-12
             )
 
     def test_formula_has_the_slopes_of_finite_differences(self) -> None:
         basis, X, units = self.problem()
-        if basis.formula is not None:
-            gradient, step = basis.formula.gradient(X, units), 1e-6
+        if basis.layers:
+            gradient, step = layer_gradient(basis.layers, X, units), 1e-6
             for i, e in enumerate(step * np.eye(D)):
                 rise = basis.features(X + e, units) - basis.features(X - e, units)
                 np.testing.assert_allclose(gradient[:, :, i], rise / (2 * step), rtol=1e-5, atol=1e-7)
