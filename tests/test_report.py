@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import zoo
 
-from sleek import LowRankLSSVC, LowRankLSSVR, load
+from sleek import LowRankLSSVC, LowRankLSSVR, Network, load
 from sleek.model.distribution import Distribution
 from sleek.model.saving import loads
 from sleek.report.html_report import page_of
@@ -61,6 +61,7 @@ def models():
         "number": LowRankLSSVR(6, basis="box", C=100.0, random_state=0).fit(table, rent),
         "classes": LowRankLSSVC(6, basis="gaussian_rbf", C=10.0, random_state=0).fit(table, dear),
         "several": LowRankLSSVC(5, basis="sigmoidal", C=10.0, random_state=0).fit(table, kinds),
+        "network": LowRankLSSVC(5, basis=Network(hidden=(4,)), C=10.0, random_state=0).fit(table, dear),
         "curves": LowRankLSSVR(basis="curves", random_state=0).fit(table, rent),
     }
     return {name: one.model_ for name, one in made.items()}
@@ -117,7 +118,7 @@ def test_effects_are_those_of_python_to_twelve_digits(tmp_path, basis, task):
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["number", "classes", "several", "curves"])
+@pytest.mark.parametrize("name", ["number", "classes", "several", "network", "curves"])
 def test_a_table_has_the_same_answers_reasons_and_unusual_columns(tmp_path, models, name):
     model, (table, _) = models[name], flats(60, seed=1)
     table.loc[0, "area"], table.loc[1, "year"], table.loc[2, "town"] = 900.0, 1700, "Davos"
@@ -149,7 +150,7 @@ def test_a_table_has_the_same_answers_reasons_and_unusual_columns(tmp_path, mode
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["classes", "several"])
+@pytest.mark.parametrize("name", ["classes", "several", "network"])
 def test_the_smallest_change_is_that_of_python(tmp_path, models, name):
     model, (table, _) = models[name], flats(25, seed=2)
     found = in_node(tmp_path, model, raw_rows(table), "rows.map((row) => evaluate.flip(row))")

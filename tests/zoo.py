@@ -10,9 +10,9 @@ from sleek.bases import known_bases
 from sleek.tables.columns import CategoryColumn, NumberColumn
 from sleek.tables.inputs import Inputs
 
-BASES = ("box", "gaussian_rbf", "robust_rbf", "sigmoidal", "simplex")
-MIXED = ("gaussian_rbf+sigmoidal", "box+robust_rbf", "box+linear")
-SMOOTH = ("gaussian_rbf", "sigmoidal", "gaussian_rbf+sigmoidal")
+BASES = ("box", "gaussian_rbf", "network", "robust_rbf", "sigmoidal", "simplex")
+MIXED = ("gaussian_rbf+sigmoidal", "box+robust_rbf", "box+linear", "network+linear")
+SMOOTH = ("gaussian_rbf", "network", "sigmoidal", "gaussian_rbf+sigmoidal", "network+linear")
 TASKS = ("binary", "classes", "number", "numbers")
 D, ROWS = 5, 400
 CASES = [(basis, task) for basis in (*BASES, "linear", "curves", *MIXED) for task in TASKS]

@@ -1,6 +1,7 @@
-"""Units of a small neural network: soft steps across learnt directions of hidden layers that all units share."""
+"""Units of a small neural network, whose hidden layers all units share."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -20,9 +21,10 @@ class Network(Basis):
     """φ_j(x) = tanh(w_j·h(x) + v_j), where h is the last of some hidden layers that all units share.
 
     h_k = tanh(W_k h_{k-1} + v_k), h_0 = x. Hidden layers and units are learnt by variable projection as other
-    bases are, and theta on top of them is always the best there is. All directions are random at the start, 0
-    at some row, and training pulls all numbers towards 0, as weight decay does. A unit that is taken out
-    leaves the layers as they are. An evaluation takes O(rows·(features·h_1 + h_1·h_2 + … + h_L·n_units)) time.
+    bases are, with theta at its best all the time. Directions are random at the start, 0 at some row, and
+    training pulls all numbers towards 0, as weight decay does. A unit that is taken out leaves the layers as
+    they are. With layers of H_1, …, H_L neurons a pass takes
+    O(rows·(features·H_1 + H_1·H_2 + … + H_L·n_units)) time.
 
     Parameters
     ----------
@@ -62,9 +64,8 @@ class Network(Basis):
     def parameters(self) -> tuple[Parameter, ...]:  # type: ignore[override]
         axes = ["feature", *self.sizes]
         found = [Parameter("slopes", axes=("unit", axes[-1])), Parameter("offsets", axes=("unit",))]
-        for layer, (before, after) in zip(self._layer_names(), zip(axes, axes[1:], strict=False), strict=True):
-            found.append(Parameter(layer[0], axes=(after, before)))
-            found.append(Parameter(layer[1], axes=(after,)))
+        for (weights, offsets), (before, after) in zip(self._layer_names(), pairwise(axes), strict=True):
+            found += [Parameter(weights, axes=(after, before)), Parameter(offsets, axes=(after,))]
         return tuple(found)
 
     @property

@@ -228,8 +228,7 @@ def explain(model: KernelModel, X: Any) -> Explanation:
         near = np.clip(rows, -FAR, FAR)  # further away models are as flat as there
         with np.errstate(over="ignore"):
             gradients = [
-                layer_gradient(own, near, part.units)
-                for part, own in zip(model.parts, layers, strict=True)
+                layer_gradient(own, near, part.units) for part, own in zip(model.parts, layers, strict=True)
             ]
         slopes = np.einsum("mk,nmd->nkd", model.theta, np.concatenate(gradients, axis=1))
         intercepts = outputs - np.einsum("nkd,nd->nk", slopes, rows)

@@ -290,7 +290,10 @@ def match_units(old: KernelModel, new: KernelModel, effects: Effects) -> tuple[d
 def _keys(model: KernelModel) -> list[tuple[Any, ...]]:
     """All that a unit is, to compare it with others."""
     return [
-        (part.basis.name, *(array[j].tobytes() for array in part.units.arrays.values()))
+        (
+            part.basis.name,
+            *(array.tobytes() for array in part.basis.take(part.units, np.array([j])).arrays.values()),
+        )
         for part in model.parts
         for j in range(len(part))
     ]

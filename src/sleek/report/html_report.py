@@ -629,6 +629,7 @@ def _in_numbers(model: KernelModel) -> str:
         shown = len(lines) < MOST_UNITS
         picture = picture_of(model, model.parts[number], j, side) if shown else ""
         lines.append(f"<li>{said}{picture}</li>")
+    lines += [f"<li>{_sentence(line)}</li>" for line in found.hidden]
     first, more = lines[:MOST_UNITS], lines[MOST_UNITS:]
     inner = f'<ul class="units">{"".join(first)}</ul>'
     if more:

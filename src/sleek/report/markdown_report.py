@@ -161,7 +161,7 @@ def _numbers(model: KernelModel) -> Iterable[str]:
     lines = [f"{words[k]} {value}" if several else value for k, value in enumerate(found.constants)]
     for k, curves in enumerate(found.curves):
         lines += [f"{words[k]}: {line}" if several else line for line in curves]
-    lines += found.units
+    lines += [*found.units, *found.hidden]
     yield "\n".join(f"- {say(line)}" for line in lines[:MOST_LINES])
     if len(lines) > MOST_LINES:
         yield f"… and {len(lines) - MOST_LINES} more lines: `sleek show --all`."

@@ -195,7 +195,15 @@ def _numbers(model: KernelModel, width: int, everything: bool) -> Iterable[str]:
         yield from _wrapped(f"  {line}", width, "      ")
     if len(units) < len(found.units):
         yield f"  … and {len(found.units) - len(units)} more units"
-    yield from _legend(model, found, len(units) < len(found.units), width)
+    hidden = found.hidden if everything else found.hidden[:MOST_UNITS]
+    if hidden:
+        yield "where the units share"
+    for line in hidden:
+        yield from _wrapped(f"  {line}", width, "      ")
+    if len(hidden) < len(found.hidden):
+        yield f"  … and {len(found.hidden) - len(hidden)} more neurons"
+    cut = len(units) < len(found.units) or len(hidden) < len(found.hidden)
+    yield from _legend(model, found, cut, width)
 
 
 def _legend(model: KernelModel, found: Lines, cut: bool, width: int) -> Iterable[str]:

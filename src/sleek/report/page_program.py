@@ -82,9 +82,14 @@ class PagePrinter(JavaScriptPrinter):
         return f"(() => {{\n{body}\nconst parts = [{parts}];\nreturn {{ {names}, parts }};\n}})()"
 
     def part(self, number: int, part: Part) -> str:
-        """The formula of a basis: φ_j = profile(start(j) + Σ_i term(j, i, x_i))."""
+        """φ_j = profile(start(j) + Σ_i term(j, i, x_i)); of a basis with layers, the values of all units."""
         formula = part.basis.formula
-        assert formula is not None  # or there is no program
+        if formula is None:
+            lines = self.print_steps(self.program.steps_to(f"u_{number}", given=self.program.features))
+            return (
+                f"{{ size: {len(part)}, values: ({self.program.features}) => "
+                f"{{\n  {' '.join(lines)}\n  return u_{number};\n}} }}"
+            )
         own = {
             key: at(f"{key}_{number}", *("j", "i")[: array.ndim]) for key, array in part.units.arrays.items()
         }

@@ -4,7 +4,8 @@ What is printed is what is computed: whoever reads these lines and adds up gets 
 
 - a rule, if it is a product over columns: ``where carat above 1.2 ± 0.1 and cut Ideal (Good ×0.5)``. It is 1
   where all conditions hold, and falls to half at the distance after ±, for each condition by itself;
-- a formula, if it is another function of a sum: ``tanh(-3 + 0.1·age + (sex: male +2))``.
+- a formula, if it is another function of a sum: ``tanh(-3 + 0.1·age + (sex: male +2))``. The neurons of
+  hidden layers, which units share, are h1, h2, …, and have such lines of their own.
 
 Ramps of curves and linear units are added up by column: ``carat: 0 at 0.3, 1200 at 1, 9000 at 2``,
 between which a curve is straight and beyond which it is flat; ``depth: -20 for each``; ``cut: Ideal 120``.
@@ -29,8 +30,9 @@ from sleek.bases.box import Box, sides
 from sleek.bases.curves import Curves
 from sleek.bases.distance import DistanceBasis
 from sleek.bases.expansion import Part
-from sleek.bases.formula import exp, expression, names
+from sleek.bases.formula import Formula, exp, expression, names
 from sleek.bases.linear import Linear
+from sleek.bases.units import Units
 from sleek.model.kernel_model import KernelModel
 from sleek.report.shown import Shown, inputs_of, show_column
 
@@ -47,8 +49,7 @@ WRITTEN = {name: text.format for name, text in SIGNS.items()} | {
     "tanh": "tanh({})".format,
     "maximum": "max({}, {})".format,
 }
-_x, _z, _slopes = names("x z slopes")
-SLOPE = _slopes * _x
+_x, _z = names("x z")
 
 
 @dataclass
@@ -104,6 +105,8 @@ class Lines:
         A line for each unit, the heaviest first.
     places : list of (int, int)
         The part of each of these units, and its number there.
+    hidden : list of str
+        A line for each neuron of hidden layers, which the lines of units speak of.
     exact : bool
         Whether these numbers are the model's own, and all of them.
     legend : list of str
@@ -114,6 +117,7 @@ class Lines:
     curves: list[list[str]]
     units: list[str]
     places: list[tuple[int, int]]
+    hidden: list[str]
     exact: bool
     legend: list[str]
 
@@ -183,6 +187,7 @@ def _lines(model: KernelModel, writer: Writer) -> Lines:
     units: list[tuple[float, str]] = []
     places: list[tuple[int, int]] = []
     legend: dict[str, None] = {}
+    neurons: list[str] = []
     hidden = False
     softness = _common_softness(model, columns)
     writer.common = frozenset(column.place.start for column, _ in softness)
@@ -203,6 +208,8 @@ def _lines(model: KernelModel, writer: Writer) -> Lines:
                     (float(np.abs(theta[j]).max()), f"{_weights(model, factor * theta[j], writer)} {said}")
                 )
             legend |= dict.fromkeys(_legend(part.basis))
+            more, cut = _hidden(part, columns, model, writer)
+            neurons, hidden = neurons + more, hidden or cut
     if softness:
         said = ", ".join(
             f"{plain(column.name)} ± {writer.number(half)}{column.unit}" for column, half in softness
@@ -215,6 +222,7 @@ def _lines(model: KernelModel, writer: Writer) -> Lines:
         curves,
         [units[j][1] for j in order],
         [places[j] for j in order],
+        neurons,
         not writer.rough and not hidden,
         list(legend),
     )
@@ -325,12 +333,58 @@ def _unit(
     part: Part, columns: Sequence[Shown], model: KernelModel, writer: Writer
 ) -> tuple[float, str, bool]:
     """A factor, one unit in words that are multiplied by it, and whether something was left out."""
-    formula = part.basis.formula
-    if formula is None:
+    formula, layers = part.basis.formula, part.basis.layers
+    if not layers:
         return 1.0, _arrays(part, writer), False
     if is_rule(part.basis):
         return _rule(part, columns, model, writer)
-    return 1.0, *_sum(part, columns, model, writer)
+    if formula is None:
+        last = _neuron_names(part)[-1]
+        return 1.0, *_sum_of_neurons(layers[-1], Units(layers[-1].of(part.units)), last, writer)
+    return 1.0, *_sum(formula, part.units, columns, model, writer)
+
+
+def _hidden(
+    part: Part, columns: Sequence[Shown], model: KernelModel, writer: Writer
+) -> tuple[list[str], bool]:
+    """A line for each neuron of the layers that units share, and whether something was left out."""
+    found, hidden, before = [], False, list[str]()
+    for formula, names_here in zip(part.basis.layers, _neuron_names(part), strict=False):
+        arrays = formula.of(part.units)
+        for j, name in enumerate(names_here):
+            one = Units({key: array[j : j + 1] for key, array in arrays.items()})
+            if before:
+                said, cut = _sum_of_neurons(formula, one, before, writer)
+            else:
+                said, cut = _sum(formula, one, columns, model, writer)
+            found.append(f"{name} = {said}")
+            hidden = hidden or cut
+        before = names_here
+    return found, hidden
+
+
+def _neuron_names(part: Part) -> list[list[str]]:
+    """The names of the neurons of each hidden layer, numbered through all of them."""
+    found, number = [], 0
+    for formula in part.basis.layers[:-1]:
+        size = len(next(iter(formula.of(part.units).values())))
+        found.append([f"h{number + j + 1}" for j in range(size)])
+        number += size
+    return found
+
+
+def _sum_of_neurons(formula: Formula, units: Units, before: list[str], writer: Writer) -> tuple[str, bool]:
+    """A function of a sum over the neurons of a layer, whose values are between -1 and 1."""
+    ends = np.array([[-1.0], [1.0]]) * np.ones(len(before))
+    low, high = formula.terms(ends, units)[:, 0]
+    terms, hidden = [], False
+    for i, name in enumerate(before):
+        if writer.rough and abs(high[i] - low[i]) < FAINT:
+            hidden = True
+        elif high[i] != low[i]:
+            numbers = {key: writer.number(a[0, i]) for key, a in units.arrays.items() if a.ndim == 2}
+            terms.append(_term(formula.term, numbers, name))
+    return _whole(formula, _start(formula, units), terms, writer), hidden
 
 
 def _rule(
@@ -452,15 +506,15 @@ def _(basis: Box, part: Part, column: Shown, writer: Writer, ends: tuple[float, 
     return f"{name} below {side(high, above)}" if above else ""
 
 
-def _sum(part: Part, columns: Sequence[Shown], model: KernelModel, writer: Writer) -> tuple[str, bool]:
+def _sum(
+    formula: Formula, units: Units, columns: Sequence[Shown], model: KernelModel, writer: Writer
+) -> tuple[str, bool]:
     """A function of a sum over columns, as tanh(…), and whether something was left out."""
-    formula = part.basis.formula
-    assert formula is not None
-    start = float(np.asarray(expression(formula.start).evaluate(part.units.arrays)).reshape(-1)[0])
+    start, slope = _start(formula, units), _slope_of(formula)
     terms, hidden = [], False
     for column in columns:
         if column.words:
-            values = formula.terms(column.table, part.units, column.place).sum(axis=2)[:, 0]
+            values = formula.terms(column.table, units, column.place).sum(axis=2)[:, 0]
             rough = values.max() - values.min() < FAINT if writer.rough else not values.any()
             there = [(plain(w), v) for w, v in zip(column.words, values, strict=True) if v]
             if writer.rough:
@@ -469,27 +523,45 @@ def _sum(part: Part, columns: Sequence[Shown], model: KernelModel, writer: Write
             said = f"+ ({plain(column.name)}: {levels})" if there else ""
         else:
             i = column.place.start
-            numbers = {n: writer.number(a[0, i]) for n, a in part.units.arrays.items() if a.ndim == 2}
+            numbers = {n: writer.number(a[0, i]) for n, a in units.arrays.items() if a.ndim == 2}
             facts = model.facts
             ends = np.array([[0.0], [1.0]] if facts is None else [[facts.low[i]], [facts.high[i]]])
-            values = formula.terms(ends, part.units, column.place)[:, 0, 0]
-            none = not any(a[0, i] for a in part.units.arrays.values() if a.ndim == 2)
+            values = formula.terms(ends, units, column.place)[:, 0, 0]
+            none = not any(a[0, i] for a in units.arrays.values() if a.ndim == 2)
             rough = none or (writer.rough and abs(values[1] - values[0]) < FAINT)
             name = plain(column.name)
-            if writer.rough and facts is not None and formula.term == SLOPE:
+            if writer.rough and facts is not None and slope:
                 middle = float(f"{0.5 * facts.low[i] + 0.5 * facts.high[i]:.{ROUGH_DIGITS}g}")
-                start += float(part.units["slopes"][0, i]) * middle  # beside years an offset says nothing
+                start += float(units[slope][0, i]) * middle  # beside years an offset says nothing
                 name = f"({name} - {writer.value(column, middle)})"
             said = _term(formula.term, numbers, name)
         if said and not rough:
             terms.append(said)
         else:
             hidden = hidden or bool(writer.rough and said)
+    return _whole(formula, start, terms, writer), hidden
+
+
+def _start(formula: Formula, units: Units) -> float:
+    """Where the sum of the only unit begins."""
+    return float(np.asarray(expression(formula.start).evaluate(units.arrays)).reshape(-1)[0])
+
+
+def _slope_of(formula: Formula) -> str:
+    """The name of the array whose numbers are multiplied by x; "" if terms are something else."""
+    term = formula.term
+    if term.operator != "multiply" or term.operands[1] != _x:
+        return ""
+    return term.operands[0].leaf if isinstance(term.operands[0].leaf, str) else ""
+
+
+def _whole(formula: Formula, start: float, terms: list[str], writer: Writer) -> str:
+    """The function of the sum."""
     inner = " ".join([*([writer.number(start)] if start or not terms else []), *terms])
     inner = inner.removeprefix("+ ")
     if formula.profile.operator == "leaf" or formula.profile.operands != (_z,):
         inner = f"({inner})"
-    return formula.profile.fold(lambda leaf: inner if leaf == "z" else _leaf(leaf), WRITTEN), hidden
+    return formula.profile.fold(lambda leaf: inner if leaf == "z" else _leaf(leaf), WRITTEN)
 
 
 def _term(term: Any, numbers: dict[str, str], name: str) -> str:

@@ -144,18 +144,19 @@ export function evaluator(model) {
 
   function around(row) { // decisions for other features of one column: only its terms are computed again
     const x = program.features(row);
-    const sums = program.parts.map((part) => Array.from({ length: part.size }, (_, j) =>
+    const sums = program.parts.map((part) => Array.from({ length: part.values ? 0 : part.size }, (_, j) =>
       part.start(j) + terms(part, j, [0, x.length], x)));
     return { x, decide(place, own) {
-      const y = [...program.b];
+      const y = [...program.b], other = [...x.slice(0, place[0]), ...own, ...x.slice(place[1])];
       let unit = 0;
       program.parts.forEach((part, p) => {
+        const values = part.values ? part.values(other) : null; // of layers: there is no sum to go on from
         for (let j = 0; j < part.size; ++j, ++unit) {
           let z = sums[p][j];
-          for (let i = place[0]; i < place[1]; ++i) {
+          for (let i = place[0]; !values && i < place[1]; ++i) {
             z += part.term(j, i, own[i - place[0]]) - part.term(j, i, x[i]);
           }
-          const value = part.profile(z);
+          const value = values ? values[j] : part.profile(z);
           for (let k = 0; k < K; ++k) y[k] += program.theta[k][unit] * value;
         }
       });
