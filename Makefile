@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RIVALS := .venv-rivals
 READABLE := .venv-readable
 
-.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick readable uncertainty rotated bench bench-compare bench-dask bench-export bench-tables report-samples pages wheel clean
+.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick readable uncertainty rotated bench-network bench bench-compare bench-dask bench-export bench-tables report-samples pages wheel clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("sleek needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
@@ -88,6 +88,9 @@ uncertainty: $(RIVALS)/.ready  ## probabilities and intervals against other meth
 
 rotated: $(RIVALS)/.ready  ## sigmoidal units against neural networks of the same size: minutes
 	$(RIVALS)/bin/python -m benchmarks.rotated
+
+bench-network: $(RIVALS)/.ready  ## units of a network against networks of the same size: ten minutes
+	$(RIVALS)/bin/python -m benchmarks.network
 
 bench: $(RIVALS)/.ready  ## speed against other methods, C and BLAS, as ratios: 40 minutes on a quiet machine
 	$(RIVALS)/bin/python -m benchmarks.speed

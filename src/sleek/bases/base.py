@@ -33,6 +33,7 @@ class Basis(Parameters, ABC):
     leaf_shapes: ClassVar[tuple[float, ...]] = ()  # sharpness at leaves of trees; none: it starts at rows
     per_feature: ClassVar[bool] = False  # a unit for every feature, not as many as are asked for
     draft_iterations: ClassVar[int] = 20  # enough training to compare settings
+    patience: ClassVar[float] = 1.0  # times the iterations that theta moves with the units, for slow learners
     widths: ClassVar[tuple[str, ...]] = ()  # parameters that units may share, feature by feature
     formula: ClassVar[Formula | None] = (
         None  # a function of a sum over features; None if units cannot be written as one

@@ -44,6 +44,7 @@ class Network(Basis):
 
     name: ClassVar[str] = "network"
     draft_iterations: ClassVar[int] = 60
+    patience: ClassVar[float] = 2.0  # Letter, 16 and 30: 9.7 % of mistakes instead of 11.8
 
     def __init__(self, hidden: Sequence[int] = (16,)) -> None:
         self.hidden = hidden

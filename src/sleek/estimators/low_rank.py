@@ -38,10 +38,12 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         classes, at most 100, and one for every 5 rows), adds boxes from 700 rows on as long as that pays,
         prunes them, and keeps the smallest size that is as good, down to a linear model without units
         (`path_`).
-    basis : {"auto", "gaussian_rbf", "sigmoidal", "box", "curves", "linear", "robust_rbf", "simplex"} or Basis
+    basis : {"auto", "gaussian_rbf", "sigmoidal", "box", "curves", "linear", "network", "robust_rbf", \
+"simplex"} or Basis
         The learnable functions φ_j. "auto" chooses "gaussian_rbf", "sigmoidal" or "box", and may add boxes to
         either of the others, and a linear part to all. Where that is as good, it ends with "linear", a linear
-        model, or "curves", ramps of single columns.
+        model, or "curves", ramps of single columns. "network" is ``Network(hidden=(16,))``: units are outputs
+        of a small neural network whose hidden layers they share; "auto" does not try it.
     trainer : {"varpro", "alternating"} or Trainer, default="varpro"
         The algorithm that trains the units: `VariableProjection`, or the paper's `Alternating`; an object
         carries its settings.
@@ -114,7 +116,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     model_ : KernelModel
         The frozen model, which does the predicting; ``model_.parts`` are the units of any basis.
     centers_, shapes_ : arrays of shape (n_units, n_features)
-        Location and sharpness of the units, in raw units (not for "sigmoidal").
+        Location and sharpness of the units, in raw units (not for "sigmoidal" or "network").
     unit_weights_ : array of shape (n_outputs, n_units)
     intercept_ : array of shape (n_outputs,)
     n_units_ : int

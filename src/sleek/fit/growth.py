@@ -23,7 +23,7 @@ from sleek.closed_form.solve import Penalty
 from sleek.fit import policy
 from sleek.fit.judge import Split, mean_and_error
 from sleek.fit.plan import Plan, Request
-from sleek.fit.trials import Draft, Report
+from sleek.fit.trials import Draft, Report, refining
 from sleek.rows.sample import Sample
 from sleek.rows.source import Source
 from sleek.trainers.base import Limit, Problem, Reached, Training
@@ -56,7 +56,7 @@ def grow(
     start, penalty, begin = draft.start, draft.penalty, draft.training.reached
     losses = _losses(held, draft.training)
     learnt = Learnt(draft.training, penalty, float("nan"), n_rows, draft.training)
-    stage = Limit(last_iterations(request), request.effort.refining)
+    stage = Limit(last_iterations(request), refining(request, start))
     for size in plan.stages:
         learnt = learn(draw(size), start, penalty, request, report, begin, policy.STAGE_SLACK, stage)
         fresh = _losses(held, learnt.training)
@@ -102,6 +102,6 @@ def learn(
     weight = float(rows.map_reduce(lambda block: block.s.sum()))
     if request.pull is not None:
         penalty = replace(penalty, prior=request.pull * weight)
-    limit = Limit(None, request.effort.refining) if limit is None else limit
+    limit = Limit(None, refining(request, start)) if limit is None else limit
     training = request.trainer.train(Problem(rows, start, penalty, begin, limit, slack, report))
     return Learnt(training, penalty, weight, rows.n_rows)

@@ -180,10 +180,11 @@ class Trials:
         else:
             start, begin = candidate.change(rows, before)
         request, penalty = self.request, self.penalty(candidate.step, rows)
-        limit = Limit(draft_iterations(request, start, begin), joint_iterations(request, begin))
+        limit = Limit(draft_iterations(request, start, begin), joint_iterations(request, start, begin))
         slack = 1.0
         if candidate.to_the_end:
-            limit = Limit(None, request.effort.refining if at == self.main else 2 * request.effort.refining)
+            most = refining(request, start)
+            limit = Limit(None, most if at == self.main else 2 * most)
             slack = 1.0 if at == self.main and request.fixes_everything else policy.STAGE_SLACK
         report = silent if self.splits[at].out is not None else self.report  # of the model itself
         training = request.trainer.train(Problem(rows, start, penalty, begin, limit, slack, report))
@@ -364,7 +365,12 @@ def draft_iterations(request: Request, start: Expansion, begin: Reached | None) 
     return max(1, round(request.effort.draft * most))
 
 
-def joint_iterations(request: Request, begin: Reached | None) -> int:
+def joint_iterations(request: Request, start: Expansion, begin: Reached | None) -> int:
     """Iterations of units, theta and b together: fewer if all of them have been there before."""
     anew = begin is None or begin.solution is None
-    return request.effort.refining if anew else request.effort.refining // 2
+    return refining(request, start) if anew else refining(request, start) // 2
+
+
+def refining(request: Request, start: Expansion) -> int:
+    """The most iterations of units, theta and b together."""
+    return round(request.effort.refining * max(part.basis.patience for part in start.parts))
