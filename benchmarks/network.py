@@ -1,6 +1,6 @@
 """Units of a network against scikit-learn's networks of the same size, and RealMLP.
 
-    python -m benchmarks.network                      all problems, three splits: ten minutes
+    python -m benchmarks.network                      all problems, two splits: ten minutes
     python -m benchmarks.network --problems digits --splits 1
 
 Two hidden layers of 16 and 30 neurons for all but RealMLP, which has its own defaults. sleek chooses its
@@ -39,7 +39,7 @@ from studies.problems import MULTI_CLASS, REGRESSION, TWO_CLASS, Problem, strati
 
 REPORT = ROOT / "docs" / "benchmarks" / "network.md"
 HIDDEN, N_UNITS = 16, 30
-SPLITS = 3
+SPLITS = 2
 N_ROTATED = 20_000  # to train, and as many to test
 MOST_ROWS_OF_REALMLP = 5000  # to train: on more it takes many minutes
 SLEEK = "sleek, network"
