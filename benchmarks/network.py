@@ -6,13 +6,14 @@
 Two hidden layers of 16 and 30 neurons for all but RealMLP, which has its own defaults. sleek chooses its
 regularisation by held-out rows, in the time that is shown. MLPs run with scikit-learn's defaults, on
 standardised features and targets, once until they stop by themselves and once for as long as sleek took.
-Times are processor seconds in one thread, so that other work on the machine does not count. Writes
-docs/benchmarks/network.md if nothing is left out.
+Times are processor seconds in one thread, so that other work on the machine does not count. Every finished
+split is a line of results/network.jsonl and is not run again. Writes docs/benchmarks/network.md from them.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -29,6 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.methods import make
 from sleek import LowRankLSSVC, LowRankLSSVR, Network
+from sleek._runtime.counting import how_many
 from sleek._runtime.types import AnyArray, FloatArray
 from sleek.datasets import make_rotated
 from studies.catalogue import DATA, ROOT
@@ -39,6 +41,7 @@ from studies.problems import MULTI_CLASS, REGRESSION, TWO_CLASS, Problem, strati
 
 REPORT = ROOT / "docs" / "benchmarks" / "network.md"
 HIDDEN, N_UNITS = 16, 30
+STORE = ROOT / "results" / "network.jsonl"
 SPLITS = 2
 N_ROTATED = 20_000  # to train, and as many to test
 MOST_ROWS_OF_REALMLP = 5000  # to train: on more it takes many minutes
@@ -148,42 +151,52 @@ def measure(problem: Problem, number: int) -> dict[str, tuple[float, float]]:
     return found
 
 
-def page(results: dict[str, list[dict[str, tuple[float, float]]]]) -> str:
+Results = dict[str, dict[int, dict[str, tuple[float, float]]]]  # problem, split, method: error and seconds
+
+
+def stored() -> Results:
+    """What has been measured before."""
+    found: Results = {}
+    for line in STORE.read_text("utf-8").splitlines() if STORE.exists() else []:
+        one = json.loads(line)
+        measured = {title: (error, seconds) for title, (error, seconds) in one["measured"].items()}
+        found.setdefault(one["problem"], {})[one["split"]] = measured
+    return {name: found[name] for name in PROBLEMS if name in found}
+
+
+def page(results: Results) -> str:
     """The losses, then all figures."""
-    titles = list(dict.fromkeys(title for splits in results.values() for one in splits for title in one))
+    splits = {name: list(found.values()) for name, found in results.items()}
+    titles = list(dict.fromkeys(title for found in splits.values() for one in found for title in one))
     rows, losses, wins = [], list[str](), 0
-    for name, splits in results.items():
-        row, mean = [name], dict[str, tuple[float, float]]()
+    for name, found in splits.items():
+        row, mean = [f"{name}, {how_many(len(found), 'split')}"], dict[str, tuple[float, float]]()
         for title in titles:
-            there = [one[title] for one in splits if title in one]
-            if not there:
-                row.append("–")
-                continue
-            errors, seconds = np.array(there).T
-            mean[title] = float(errors.mean()), float(seconds.mean())
-            spread = f" ± {errors.std(ddof=1):.1f}" if len(errors) > 1 else ""
-            row.append(f"{errors.mean():.2f}{spread} ({seconds.mean():.1f} s)")
+            there = [one[title] for one in found if title in one]
+            if there:
+                mean[title] = tuple(np.mean(there, axis=0).tolist())  # type: ignore[assignment]
+            row.append("{:.2f} ({:.1f} s)".format(*mean[title]) if there else "–")
         rows.append(row)
         own = mean[SLEEK]
         for title, (error, seconds) in mean.items():
-            if title == SLEEK:
-                continue
             if error < own[0]:
                 ours = f"sleek {own[0]:.2f} in {own[1]:.1f} s"
                 losses.append(f"- {name}: {title} has {error:.2f} in {seconds:.1f} s, {ours}.")
             elif title.startswith("MLP"):
                 wins += 1
-    missing = "" if find_spec("pytabkit") else "\nRealMLP is not installed here, and was not run.\n"
     compared = sum(title.startswith("MLP") for title in titles) * len(results)
+    absent = [name for name in PROBLEMS if name not in results]
+    absent += [] if any(title.startswith("RealMLP") for title in titles) else ["RealMLP"]
+    missing = f"Not measured yet: {', '.join(absent)}.\n\n" if absent else ""
     return (
         "# Units of a network against networks of the same size\n\n"
         "Written by `benchmarks/network.py` (`make bench-network`); do not edit.\n\n"
         f"`basis=Network(hidden=({HIDDEN},))` with {N_UNITS} units against scikit-learn's MLPs with hidden "
-        f"layers of {HIDDEN} and {N_UNITS}: the same numbers to learn. Errors in % (Pol: RMSE in % of σ), "
-        f"means and standard deviations over {max(map(len, results.values()))} splits; processor seconds in "
-        "one thread. sleek's time has the choice of the regularisation in it, an MLP's has none.\n\n"
-        f"## Where it loses\n{chr(10).join(losses) or 'Nowhere.'}\n\n"
-        f"It is better in {wins} of {compared} comparisons with MLPs.\n{missing}\n"
+        f"layers of {HIDDEN} and {N_UNITS}: the same numbers to learn. Errors in % (Pol: RMSE in % of σ) and "
+        "processor seconds in one thread. sleek's time has the choice of the regularisation in it; an MLP's "
+        "has none. An MLP runs until it stops by itself, and as long as sleek took.\n\n"
+        f"{missing}## Where it loses\n{chr(10).join(losses) or 'Nowhere.'}\n\n"
+        f"It is better in {wins} of {compared} comparisons with MLPs.\n\n"
         "## All figures\n" + "\n".join(table(["", *titles], rows)) + "\n"
     )
 
@@ -195,16 +208,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--splits", type=int, default=SPLITS)
     parser.add_argument("--data", type=Path, default=DATA, help="the folder that has a folder pmlb")
     chosen = parser.parse_args(arguments)
-    console, results = Console(), dict[str, list[dict[str, tuple[float, float]]]]()
+    console, results = Console(), stored()
+    STORE.parent.mkdir(parents=True, exist_ok=True)
     for name in chosen.problems:
-        problem = PROBLEMS[name](chosen.data)
         for number in range(min(chosen.splits, SPLITS)):
-            results.setdefault(name, []).append(measure(problem, number))
-            console.print(f"{name} {number}: {results[name][-1]}")
-    text = page(results)
-    if list(results) == list(PROBLEMS) and chosen.splits >= SPLITS:
-        REPORT.write_text(text, encoding="utf-8")
-    console.print(text)
+            if number in results.get(name, {}):
+                continue
+            found = measure(PROBLEMS[name](chosen.data), number)
+            console.print(f"{name} {number}: {found}")
+            with STORE.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"problem": name, "split": number, "measured": found}) + "\n")
+            results = stored()
+    REPORT.write_text(page(results), encoding="utf-8")
+    console.print(REPORT.read_text("utf-8"))
 
 
 if __name__ == "__main__":
