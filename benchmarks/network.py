@@ -174,7 +174,7 @@ def page(results: Results) -> str:
         for title in titles:
             there = [one[title] for one in found if title in one]
             if there:
-                mean[title] = tuple(np.mean(there, axis=0).tolist())  # type: ignore[assignment]
+                mean[title] = tuple(np.mean(there, axis=0).tolist())
             row.append("{:.2f} ({:.1f} s)".format(*mean[title]) if there else "–")
         rows.append(row)
         own = mean[SLEEK]
