@@ -221,10 +221,8 @@ class Trials:
         Another rung must be surer of it than more of the same. Every doubling of the numbers must take a
         share off the loss, or off what the simpler one takes off that of a constant, if that is less: of a
         rare class no model explains much. A further linear feature is one number more, and any gain is worth
-        it. More errors are worth nothing, however much surer a model is of its other answers.
+        it.
         """
-        if self.judge(new).error > self.judge(simpler).error:
-            return math.inf
         if self._rung(new) == self._rung(simpler) == 0 and simpler is not self.constant:
             return 0.0
         errors = self.sure_errors if self._rung(new) > self._rung(simpler) else policy.SURE_ERRORS
