@@ -149,6 +149,10 @@ def compare(options: argparse.Namespace, console: Console) -> None:
 
     records = current(Store(options.results), catalogue)
     shown = [catalogue.problem(name) for name in catalogue.names({record["set"] for record in records})]
+    if len(shown) < len(catalogue.names()):
+        absent.append(f"This is a part of the run: {len(shown)} of {len(catalogue.names())} sets so far.")
+    if waiting := [READABLE[key].title for key in READABLE if key not in {r["method"] for r in records}]:
+        absent.append(f"Not run yet: {', '.join(waiting)}.")
     draw(options.picture, shown, records)
     write_page(options.report, options.picture, shown, records, absent)
     console.print(f"{len(trials)} run, {len(records)} in all; tables in {options.report.name}")

@@ -25,6 +25,7 @@ from studies.problems import Problem
 
 OURS, BAR = "sleek", "catboost"
 MEASURES = {"terms": "numbers", "cpu_s": "CPU s"}
+ENOUGH = 0.5  # of the sets: who has fewer is in the tables, but is not called better or worse than sleek
 WORST = 12  # sets in the table of losses
 
 
@@ -37,7 +38,10 @@ class Standing:
     ratios : dict of set to error over sleek's error
         Of the sets that both have finished.
     rank, rank_error : float
-        Average rank over all sets, and its standard error; where it has not finished, it is last.
+        Average rank over all sets, and its standard error; where it was ended or failed, it is last. NaN for
+        a method that was not run on all of them.
+    share : float
+        On how many of the sets it is compared with sleek, from 0 to 1.
     numbers, seconds : float
         Medians over sets of the means over splits.
     """
@@ -46,6 +50,7 @@ class Standing:
     ratios: dict[str, float]
     rank: float
     rank_error: float
+    share: float
     numbers: float
     seconds: float
 
@@ -73,17 +78,28 @@ def standings(problems: Sequence[Problem], cells: Cells) -> list[Standing]:
             value = ratio(problem, here[method], here[OURS]) if method in here else None
             if value is not None:
                 ratios[method][problem.name] = value
-    shown = [[ratios[m].get(p.name, np.inf) for m in able] for p in compared]
-    ranks = rankdata(shown, axis=1) if shown else np.full((1, len(able)), np.nan)
-    errors = ranks.std(axis=0, ddof=1) / np.sqrt(len(ranks)) if len(ranks) > 1 else np.full(len(able), np.nan)
+    everywhere = [m for m in able if all(m in cells[p.name] for p in compared)]
+    shown = [[ratios[m].get(p.name, np.inf) for m in everywhere] for p in compared]
+    places = dict(zip(everywhere, rankdata(shown, axis=1).T, strict=True)) if shown else {}
     found = []
-    for method, rank, error in zip(able, ranks.mean(axis=0), errors, strict=True):
+    for method in able:
+        ranks = places.get(method, np.full(1, np.nan))
+        error = np.std(ranks, ddof=1) / np.sqrt(len(ranks)) if len(ranks) > 1 else np.nan
+        share = len(ratios[method]) / max(1, len(compared))
         own = [cells[p.name][method].means for p in problems if method in cells[p.name]]
         numbers, seconds = (
             float(np.median([means[key] for means in own if key in means] or [np.nan])) for key in MEASURES
         )
-        found.append(Standing(method, ratios[method], float(rank), float(error), numbers, seconds))
-    return sorted(found, key=lambda standing: standing.rank)
+        rank = (float(np.mean(ranks)), float(error))
+        found.append(Standing(method, ratios[method], *rank, share, numbers, seconds))
+    return sorted(found, key=lambda s: (np.isnan(s.rank), s.rank, s.error))
+
+
+def with_spread(value: float, spread: float, digits: int) -> str:
+    """A number ± its standard error, as far as there are any."""
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:.{digits}f}" + (f" ± {spread:.{digits}f}" if np.isfinite(spread) else "")
 
 
 def title_of(method: str) -> str:
@@ -96,8 +112,8 @@ def standing_table(found: Sequence[Standing], n_sets: int) -> list[str]:
     for s in found:
         better, worse = (sum(sign * np.log(r) > 0 for r in s.ratios.values()) for sign in (-1, 1))
         rows.append([
-            title_of(s.method), f"{s.rank:.2f} ± {s.rank_error:.2f}",
-            "1" if s.method == OURS else f"{s.error:.3f} ± {s.spread:.3f}" if s.ratios else "–",
+            title_of(s.method), with_spread(s.rank, s.rank_error, 2),
+            "1" if s.method == OURS else with_spread(s.error, s.spread, 3),
             "" if s.method == OURS else f"{better} / {worse}", f"{len(s.ratios)} of {n_sets}",
             number(s.numbers), number(s.seconds),
         ])  # fmt: skip
@@ -106,7 +122,7 @@ def standing_table(found: Sequence[Standing], n_sets: int) -> list[str]:
         "average rank",
         "error / sleek's",
         "better / worse",
-        "sets finished",
+        "compared",
         "numbers",
         "CPU s",
     ]
@@ -120,7 +136,7 @@ def losses(parts: Sequence[tuple[str, list[Problem]]], cells: Cells) -> list[str
         found = {s.method: s for s in standings(problems, cells)}
         if OURS not in found:
             continue
-        rivals = [s for s in found.values() if s.method != OURS and s.ratios]
+        rivals = [s for s in found.values() if s.method != OURS and s.share >= ENOUGH]
         accurate = [f"{READABLE[s.method].title} ({s.error:.3f})" for s in rivals if s.error < 1]
         smaller = [
             f"{READABLE[s.method].title} ({number(s.numbers)})"
@@ -231,7 +247,13 @@ def write_page(
     cells = collect(problems, records, READABLE)
     parts = sections(problems)
     image = Path(os.path.relpath(picture, path.parent)).as_posix()
-    lines = [INTRODUCTION, "## Where sleek loses", "", *losses(parts, cells)]
+    lines = [
+        INTRODUCTION,
+        *(f"**{sentence}**\n" for sentence in absent),
+        "## Where sleek loses",
+        "",
+        *losses(parts, cells),
+    ]
     lines += ["## Error against numbers to read", "", f"![error against numbers]({image})", ""]
     for title, some in parts:
         lines += [f"### {title}", "", *standing_table(standings(some, cells), len(some))]
@@ -241,7 +263,6 @@ def write_page(
     versions = [*sorted({record["version"] for record in records}), f"Python {platform.python_version()}"]
     machine = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
     lines += ["## How it was run", "", CONDITIONS, *splits_run(problems, cells)]
-    lines += [f"- {sentence}" for sentence in absent]
     lines += [
         f"- Versions: {', '.join(versions)}.",
         f"- Machine: {machine}; one thread, other work beside it.",

@@ -13,13 +13,16 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 
-from benchmarks.readable_page import BAR, OURS, Standing, standings
+from benchmarks.readable_page import BAR, ENOUGH, OURS, Standing, standings
 from benchmarks.readable_rivals import READABLE
 from benchmarks.report_cells import collect
 from studies.problems import KINDS, Problem
 
 KIND_WORDS = {"two-class": "two classes", "multi-class": "several classes", "regression": "numbers"}
-TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 7, 10)
+FINE, COARSE = (
+    (0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 1.7, 2),
+    (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10),
+)
 Place = tuple[float, float, str]
 COLORS = {
     OURS: "#c1121f", BAR: "#777777", "tree": "#2f7d32", "figs": "#7a5c00", "lasso": "#1d5a96",
@@ -58,7 +61,7 @@ def draw(path: Path, problems: Sequence[Problem], records: Sequence[Mapping[str,
         panels = []
         for ax, kind in zip(axes, kinds, strict=True):
             some = [p for p in problems if p.kind == kind]
-            points = [s for s in standings(some, cells) if s.ratios and np.isfinite(s.numbers)]
+            points = [s for s in standings(some, cells) if s.share >= ENOUGH and np.isfinite(s.numbers)]
             panel(ax, f"{KIND_WORDS[kind]}: {len(some)} tables", points)
             panels.append((ax, points))
         axes[0].set_ylabel("error / sleek's error (geometric mean)")
@@ -83,7 +86,7 @@ def panel(ax: Any, title: str, points: Sequence[Standing]) -> None:
         ax.errorbar(p.numbers, p.error, reach, fmt="o", ms=8 if p.method == OURS else 5, color=color, lw=1)
     ax.margins(x=0.14, y=0.08)
     low, high = ax.get_ylim()
-    steps = [t for t in TICKS if low <= t <= high]
+    steps = [t for t in (FINE if high < 2.5 * low else COARSE) if low <= t <= high]
     ax.set_yticks(steps, [f"{t:g}" for t in steps])
     ax.minorticks_off()
     ax.axhline(1, color="#e5b8bb", lw=0.8, zorder=0)

@@ -22,7 +22,8 @@ are one picture.
 The **error ratio** is a method's mean error over sleek's on the splits that both have, {EXTRA_POINTS} added
 to both of a classification; over sets the geometric mean, ± its standard error as a factor. **Ranks** are
 those of the ratios within a set (1 is best; ties share); a method that was ended or failed on a set is last
-there. ± is the standard error over sets. Numbers and CPU seconds are medians over sets.
+there, and one that was not run on all of them has no rank. ± is the standard error over sets. Numbers and
+CPU seconds are medians over sets.
 
 Choices of sleek's recipe were made on these sets (docs/training.md), not those of its rivals: a bias in
 sleek's favour that is not measured here.
@@ -113,7 +114,8 @@ CONDITIONS = """\
 The problems are those of the [accuracy page](accuracy.md) with its splits: numbers only, nominal columns
 one-hot, rows with gaps dropped, so no rival needed another encoding or imputation. A fit that takes more
 CPU seconds than the limit is ended, and the method is not tried on further splits of that set. Slow methods
-have fewer splits. The readable rivals have an environment of their own (`.venv-readable`): igann and
+have fewer splits. Every fit is a process of its own: its CPU seconds include loading what numba has
+compiled (sleek, erbf). The readable rivals have an environment of their own (`.venv-readable`): igann and
 FasterRisk need a NumPy before 2.3, pygam a SciPy before 1.17. FasterRisk asks for scikit-learn 1.2.0 and
 pandas 1.5.2 exactly, and was installed without them; it runs as it is.
 """

@@ -144,6 +144,8 @@ def test_a_file_is_compared_by_rows_per_second():
         "compare",
         "generators",
         "methods",
+        "numbers_to_read",
+        "readable_rivals",
         "report_cells",
         "rivals",
         "speed_jobs",

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from benchmarks import numbers_to_read as count
 from benchmarks import readable
-from benchmarks.readable_page import standings, worst
+from benchmarks.readable_page import standings, with_spread, worst
 from benchmarks.readable_picture import frontier
 from benchmarks.readable_rivals import READABLE
 from benchmarks.report_cells import collect
@@ -218,6 +218,17 @@ def test_ranks_are_those_of_ratios_to_sleek_and_who_did_not_finish_is_last():
     assert found["tree"].rank_error == pytest.approx(1.0)
     assert found["tree"].error == pytest.approx((40 / 30 * 0.5) ** 0.5)
     assert found["ebm"].numbers == 1000
+
+
+def test_who_was_not_run_everywhere_has_no_rank():
+    toys = [problem("a"), problem("b"), problem("c")]
+    records = [r for toy in toys for r in results("sleek", {0: 9.5}, toy.name)]
+    found = standings(toys, collect(toys, [*records, *results("figs", {0: 4.5}, "a")], READABLE))
+    assert [s.method for s in found] == ["sleek", "figs"]
+    assert (found[0].rank, found[1].share) == (1.0, 1 / 3)
+    assert np.isnan(found[1].rank)
+    assert with_spread(found[1].rank, np.nan, 2) == "–"
+    assert with_spread(found[1].error, np.nan, 2) == "0.50"
 
 
 def test_losses_name_the_best_rival_and_the_bar_is_none():
