@@ -31,4 +31,4 @@ def test_the_papers_settings_come_out_within_the_published_deviation(name, crite
 @pytest.mark.parametrize(("name", "most"), [("ida-banana", 12.0), ("ida-titanic", 23.5)])
 def test_defaults_are_as_good_as_a_tuned_svm(name, most):
     """Published for a tuned RBF SVM: 11.5 and 22.4 %."""
-    assert np.mean(errors(name, LowRankLSSVC(random_state=0), 3)) < most
+    assert np.mean(errors(name, LowRankLSSVC(random_state=0), 8)) < most

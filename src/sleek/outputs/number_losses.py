@@ -510,7 +510,7 @@ class HuberLoss(RobustLoss):
     def curvatures(self, T: FloatArray, Y: FloatArray) -> FloatArray:
         """None beyond δ, where `working` has more, to be safe."""
         near = np.abs(self.z_of(T) - self.mean - self.scale * Y) <= self.delta
-        return self.scale**2 * np.where(near, 1.0 / self.delta, LEAST_CURVATURE)[:, :, None]
+        return self.scale**2 * np.where(near, 1.0, LEAST_CURVATURE)[:, :, None]
 
 
 NUMBER_LOSSES: dict[str, type[NumberLoss]] = {
