@@ -17,6 +17,8 @@ from sleek._runtime.types import FloatArray, IntArray
 from sleek.fit import policy
 from sleek.fit.judge import Verdict
 
+ROUNDING = 1e-9  # share of a loss that tells no two models apart
+
 
 def optimism(line: Sequence[Verdict], chosen: int, least_gain: Callable[[int, int], float]) -> float:
     """The error of choices on rows not drawn, as a multiple of the chosen model's on the rows that chose it.
@@ -69,7 +71,8 @@ def optimism(line: Sequence[Verdict], chosen: int, least_gain: Callable[[int, in
         least = np.zeros(len(line))
         for old in np.unique(best).tolist():
             least[old] = least_gain(new, old)
-        best = np.where(means[draw, best] - means[:, new] > least[best], new, best)
+        now = means[draw, best]
+        best = np.where(now - means[:, new] > least[best] + ROUNDING * np.abs(now), new, best)
     left_out = np.sum(outside * errors[:, best].T) / np.sum(outside)
     return max(1.0, float(left_out) / naive)
 
@@ -83,8 +86,11 @@ def _draw(rows: Verdict, rng: np.random.Generator) -> tuple[FloatArray, FloatArr
     place: IntArray | slice = slice(None)
     copies = np.maximum(np.rint(rows.copies), 1.0).astype(np.int64)
     if rows.groups is not None:
-        labels, place = np.unique(rows.groups, return_inverse=True)
-        copies = np.ones(len(labels), dtype=np.int64)
+        _, first, number = np.unique(rows.groups, return_index=True, return_inverse=True)
+        place = np.argsort(np.argsort(first))[
+            number.ravel()
+        ]  # in the order of rows, whatever they are called
+        copies = np.ones(len(first), dtype=np.int64)
     n_draws = min(policy.DRAWS, max(1, policy.MOST_DRAWN // len(copies)))
     never = rng.binomial(copies, math.exp(-1.0), (n_draws, len(copies)))
     drawn = copies - never
