@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 RIVALS := .venv-rivals
 READABLE := .venv-readable
+DOCS := .venv-docs
 
-.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick readable uncertainty rotated bench-network bench bench-compare bench-dask bench-export bench-tables report-samples pages wheel clean
+.PHONY: demo paper paper-quick test lint format rivals accuracy accuracy-quick readable uncertainty rotated bench-network bench bench-compare bench-dask bench-export bench-tables report-samples pages docs wheel clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("sleek needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
@@ -128,5 +129,17 @@ wheel: $(BUILDER)/.ready  ## wheel and sdist into dist, built twice: the bytes m
 	$(BUILDER)/bin/python -m hatchling build -d build/again
 	for file in dist/*; do cmp $$file build/again/$$(basename $$file) || exit 1; done
 
+# The site has an environment of its own, too. One thread: on a busy machine several only wait for each other.
+$(DOCS)/.ready: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install -q --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
+docs: $(DOCS)/.ready  ## the site into build/site: every example is run, warnings are errors, links are checked
+	rm -rf build/site docs/gallery docs/reference/api docs/live
+	OMP_NUM_THREADS=1 $(DOCS)/bin/python -m studies.pages --check
+	OMP_NUM_THREADS=1 $(DOCS)/bin/python -m sphinx -W --keep-going -q -b html docs build/site
+	$(DOCS)/bin/python -m studies.links build/site
+
 clean:
-	rm -rf $(VENV) $(RIVALS) $(READABLE) $(BUILDER) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RIVALS) $(READABLE) $(BUILDER) $(DOCS) build docs/gallery docs/reference/api docs/live dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis

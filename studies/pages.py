@@ -2,6 +2,7 @@
 
     python -m studies.pages                            # run all examples and write down what they print
     python -m studies.pages README.md docs/cli.md      # those of some pages
+    python -m studies.pages --check                    # write nothing: end with 1 where a page is wrong
 
 A page is Markdown. Its blocks run from top to bottom in one empty folder, with one set of Python names:
 
@@ -31,19 +32,16 @@ from typer.testing import CliRunner
 
 from sleek.cli.commands import app
 
-DOCS = (
-    "cli",
-    "constraints",
-    "export",
-    "format",
-    "living",
-    "losses",
-    "reading",
-    "report",
-    "tables",
-    "uncertainty",
+ROOT = Path(__file__).parents[1]
+# Every page with examples: generated pages and those without any have none.
+PAGES = (
+    "README.md",
+    *sorted(
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "docs").rglob("*.md")
+        if re.search(r"^(```(python|console)|<!--python)$", path.read_text("utf-8"), re.MULTILINE)
+    ),
 )
-PAGES = ("README.md", *(f"docs/{name}.md" for name in DOCS))
 TOLERANCE = 0.05
 CUT = "…"
 BLOCK = re.compile(
@@ -145,21 +143,33 @@ def _equal(a: str, b: str) -> bool:
     return abs(x - y) <= max(TOLERANCE * max(abs(x), abs(y)), 1.5 * unit)
 
 
-def main(pages: list[str]) -> None:
+def differences(text: str) -> list[str]:
+    """Run the examples of a page, and say which print something else than the page shows."""
+    found = []
+    for example in run_page(text):
+        if example.shown is not None and (words := difference(text[slice(*example.shown)], example.output)):
+            found.append(f"{example.code.strip().splitlines()[-1]}: {words}")
+    return found
+
+
+def main(pages: list[str], check: bool = False) -> None:
+    here, wrong = Path.cwd(), 0
     for page in (Path(name).resolve() for name in pages):
-        here = Path.cwd()
+        text = page.read_text()
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             try:
-                new = refreshed(page.read_text())
+                found, new = (differences(text), text) if check else ([], refreshed(text))
             finally:
                 os.chdir(here)
-        if new != page.read_text():
+        wrong += len(found)
+        if new != text:
             page.write_text(new)
-            print(f"{page.name}: written anew")
-        else:
-            print(f"{page.name}: as it was")
+        print(f"{page.name}: {'; '.join(found) or ('as it was' if new == text else 'written anew')}")
+    if wrong:
+        sys.exit(f"{wrong} examples print something else: `make pages` writes down what they print.")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or list(PAGES))
+    names = [name for name in sys.argv[1:] if name != "--check"]
+    main(names or list(PAGES), check="--check" in sys.argv)

@@ -404,13 +404,13 @@ def test_predictions_are_lazy_with_the_chunks_of_the_rows():
 
 
 def test_the_example_of_a_partitioned_folder(many, tmp_path, monkeypatch):
-    """It runs as it stands in docs/scale.md, with fewer rows, and predictions are beside theirs.
+    """It runs as it stands in docs/guides/cluster.md, with fewer rows, and predictions are beside theirs.
 
     By one thread: those of one process share the categories of a folder's keys, and an index of pandas
     that several threads ask for the first time can say that its values are not unique.
     """
     monkeypatch.chdir(tmp_path)
-    text = (Path(__file__).parents[1] / "docs/scale.md").read_text()
+    text = (Path(__file__).parents[1] / "docs/guides/cluster.md").read_text()
     (snippet,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     short = snippet.replace("30_000", "2_000").replace("npartitions=8", "npartitions=2")
     names = {}
@@ -418,7 +418,7 @@ def test_the_example_of_a_partitioned_folder(many, tmp_path, monkeypatch):
         LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         Client(cluster),
     ):
-        exec(compile(short, "scale.md", "exec"), names)
+        exec(compile(short, "cluster.md", "exec"), names)
     back = pd.read_parquet("predicted")
     assert len(back) == 2000
     expected = names["model"].predict_proba(back[["age", "plan", "year"]])[:, 1]

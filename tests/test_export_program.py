@@ -1,11 +1,9 @@
-"""Random small programs have the same values in every language; the printer of the documentation runs."""
+"""Random small programs have the same values in every language."""
 
 import json
-import re
 import shutil
 import sqlite3
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -261,40 +259,3 @@ def test_every_operator_has_a_word_in_every_language():
     statement = Statement(translate(zoo.handmade()), "sqlite", "rows")
     for words in (NUMPY, PythonPrinter.words, JavaScriptPrinter.words, header.operators, statement.operators):
         assert set(words) >= set(OPERATORS)
-
-
-def awk(program, rows, folder):
-    """What the printer of the documentation answers for rows of fields."""
-    page = (Path(__file__).parents[1] / "docs" / "export.md").read_text("utf-8")
-    (snippet,) = (text for text in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL) if "Awk" in text)
-    names = {}
-    exec(compile(snippet, "export.md", "exec"), names)
-    (folder / "model.awk").write_text(names["AwkPrinter"](program).text(), encoding="utf-8")
-    text = "".join("\t".join(row) + "\n" for row in rows)
-    done = subprocess.run(
-        ["awk", "-f", folder / "model.awk"], input=text, capture_output=True, text=True, encoding="utf-8"
-    )
-    assert done.returncode == 0, done.stderr
-    return [line.split(" ") for line in done.stdout.splitlines()]
-
-
-@pytest.mark.skipif(shutil.which("awk") is None, reason="there is no awk on this machine")
-@pytest.mark.parametrize("task", ["binary", "classes", "numbers"])
-@pytest.mark.parametrize("basis", zoo.BASES + zoo.MIXED)
-def test_the_printer_of_the_documentation_prints_programs_that_run(basis, task, tmp_path):
-    model, X = zoo.model(basis, task), zoo.test_rows(task)
-    found = awk(translate(model), [list(map(repr, row)) for row in X.tolist()], tmp_path)
-    if task == "numbers":
-        Y = np.array(found, dtype=float)
-        assert np.max(np.abs(Y - zoo.outputs(model, X)) / zoo.scale(model, X)) < 1e-12
-    else:
-        assert [line[0] for line in found] == [str(label) for label in model.predict(X)]
-
-
-@pytest.mark.skipif(shutil.which("awk") is None, reason="there is no awk on this machine")
-def test_the_printer_of_the_documentation_reads_texts_and_missing_values(tmp_path):
-    model, table, features = zoo.with_inputs(labels=None)
-    rows = zip(*table.values(), strict=True)
-    fields = [["NA" if value is None else str(value) for value in row] for row in rows]
-    found = np.array(awk(translate(model), fields, tmp_path), dtype=float)
-    np.testing.assert_allclose(found[:, 0], model.predict(features), rtol=1e-9)

@@ -48,7 +48,7 @@ class FittedAttributes:
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """How much the outputs depend on each column, (n_features_in_,): shares that add up to 1.
+        """How much the outputs depend on each column, `(n_features_in_,)`: shares that add up to 1.
 
         They are the influences of ``model_.facts``: how far the outputs move when a column is shuffled, all
         levels of a category together. A column that was left out has none.

@@ -78,7 +78,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     monotonic_cst : dict from columns to -1, 0 or 1, array of them, or None, default=None
         1: the output, for classes that of ``classes_[1]``, never falls as the column rises; -1: it never
         rises. It holds for all rows, known values of the column compared; gaps have a level of their own.
-        For two classes or one number. docs/constraints.md says how it is kept, and what it costs.
+        For two classes or one number. docs/guides/constraints.md says how it is kept, and what it costs.
     cv : None, int, "last", splitter or list of splits, default=None
         Which rows choose settings and judge the result, and so what the error to expect is that of. None
         (or "auto"): random rows of every class, a third of them from 700 rows on, folds below. An int: so

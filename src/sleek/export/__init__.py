@@ -1,4 +1,7 @@
-"""A fitted model as a program that needs no sleek: C, SQL, Python, JavaScript, ONNX. See docs/export.md."""
+"""A fitted model as a program that needs no sleek: C, SQL, Python, JavaScript, ONNX.
+
+See docs/guides/ship.md.
+"""
 
 from sleek.export.c import to_c
 from sleek.export.converter import register_skl2onnx

@@ -1,7 +1,7 @@
 """What printers share: expressions in words, brackets, names, precisions, functions of the language itself.
 
 A printer of a language with arrays is a `Printer`: a word for each operator (`words`, in which C_LIKE has
-those that most languages agree on), and the lines of each kind of step. See docs/export.md.
+those that most languages agree on), and the lines of each kind of step. See docs/extend/printer.md.
 """
 
 from __future__ import annotations

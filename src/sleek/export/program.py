@@ -16,8 +16,8 @@ Expressions are those of `sleek.bases.formula`: numbers, operators, and elements
 or of constant arrays (`at("centers", "j", "i")`). What comes out is declared by role (`Program.outputs`).
 
 A printer supplies a word for each operator, a line for each kind of step, and how its language reads a row
-and answers. `Program.evaluate` is the definition that printed programs are compared with. docs/export.md
-shows how to write a printer.
+and answers. `Program.evaluate` is the definition that printed programs are compared with.
+docs/extend/printer.md shows how to write a printer.
 """
 
 from __future__ import annotations

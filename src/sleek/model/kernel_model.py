@@ -458,7 +458,7 @@ class KernelModel:
         save(self, path, metadata, moments)
 
     def export(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write the model as a program, in the language that the path ends in; see docs/export.md.
+        """Write the model as a program, in the language that the path ends in; see docs/guides/ship.md.
 
         Parameters
         ----------
