@@ -12,38 +12,46 @@ from sleek.outputs.numbers import NumbersBy
 
 @dataclass(frozen=True, eq=False)
 class LogCosh(RobustLoss):
-    """ℓ(r) = log cosh r, with residuals r in robust deviations of the targets."""
+    """ℓ(r) = δ² log cosh(r/δ), with the deviation of the residuals as δ: ½ r² near 0, δ|r| far away."""
 
     name: ClassVar[str] = "log_cosh"
     deviance_name: ClassVar[str] = "log cosh"
 
     def deviance(self, y, m):
         """The error of predictions m for targets y, by which models are judged."""
-        r = np.abs(y - m) / self.unit_
-        return r + np.log1p(np.exp(-2 * r)) - np.log(2)
+        delta = self.deviation * self.unit_
+        return delta**2 * log_cosh((y - m) / delta)
 
     def parts(self, z, f):
-        """The loss, its slope and its curvature by the output f, for which training asks."""
-        r = np.tanh(z - f)
-        size = np.abs(z - f)
-        return size + np.log1p(np.exp(-2 * size)) - np.log(2), -r, 1 - r**2
+        """The loss by the output f, its slope, and the curvature of a quadratic that is nowhere below it."""
+        delta = self.deviation
+        r = (z - f) / delta
+        curvature = np.divide(np.tanh(r), r, out=np.ones_like(r), where=r != 0)
+        return delta**2 * log_cosh(r), -delta * np.tanh(r), curvature
+
+
+def log_cosh(r):
+    size = np.abs(r)
+    return size + np.log1p(np.exp(-2 * size)) - np.log(2)
 
 
 class LogCoshRegressor(LowRankLSSVR):
-    """Numbers by log cosh: an estimator says which targets it learns."""
+    """Numbers by log cosh, as ``LogCoshRegressor(loss="log_cosh")``."""
+
+    losses: ClassVar[tuple[str, ...]] = (*LowRankLSSVR.losses, LogCosh.name)
 
     def _targets(self):
-        return NumbersBy(LogCosh())
+        return NumbersBy(LogCosh()) if self.loss == LogCosh.name else super()._targets()
 
 
-def test_slopes_are_differences():
-    z, step = np.array([[0.3], [-2.0], [4.0]]), 1e-6
-    f = np.array([[0.1], [0.5], [-0.2]])
-    loss = LogCosh()
-    _, slope, curvature = loss.parts(z, f)
-    above, below = loss.parts(z, f + step), loss.parts(z, f - step)
-    np.testing.assert_allclose(slope, (above[0] - below[0]) / (2 * step), atol=1e-8)
-    np.testing.assert_allclose(curvature, (above[1] - below[1]) / (2 * step), atol=1e-8)
+def test_slopes_are_differences_and_the_quadratic_is_above():
+    z, f, loss = np.array([[0.3], [-2.0], [4.0]]), np.array([[0.1], [0.5], [-0.2]]), LogCosh(deviation=0.7)
+    values, slopes, curvature = loss.parts(z, f)
+    above, below = loss.parts(z, f + 1e-6)[0], loss.parts(z, f - 1e-6)[0]
+    np.testing.assert_allclose(slopes, (above - below) / 2e-6, atol=1e-8)
+    steps = np.linspace(-5, 5, 101)
+    quadratic = values + slopes * steps + 0.5 * curvature * steps**2
+    assert np.all(quadratic >= loss.parts(z, f + steps)[0] - 1e-12)
 
 
 def test_an_estimator_of_it_is_not_moved_by_gross_errors():
@@ -51,7 +59,9 @@ def test_an_estimator_of_it_is_not_moved_by_gross_errors():
     X = rng.uniform(-2, 2, size=(400, 1))
     truth = np.sin(2 * X[:, 0])
     y = truth + 0.1 * rng.normal(size=400) + 30.0 * (rng.random(400) < 0.05)
-    robust, squared = (kind(random_state=0).fit(X, y) for kind in (LogCoshRegressor, LowRankLSSVR))
+    robust, squared = (
+        LogCoshRegressor(loss=loss, random_state=0).fit(X, y) for loss in ("log_cosh", "squared_error")
+    )
     errors = [np.median(np.abs(model.predict(X) - truth)) for model in (robust, squared)]
     assert errors[0] < 0.15
     assert errors[0] < 0.5 * errors[1]
