@@ -125,6 +125,7 @@ class Trials:
         self._verdicts: dict[tuple[Candidate, int], Verdict] = {}
         self._drawn_in: dict[int, Sample] = {}
         self._seconds: dict[Candidate, float] = {}
+        self._numbers: dict[Candidate, int] = {}
         self.constant: Candidate | None = None  # the model that knows nothing, once it was tried
 
     # -- rows
@@ -297,7 +298,9 @@ class Trials:
 
     def numbers(self, candidate: Candidate) -> int:
         """How many numbers a person has to read of the model of the first split that judges."""
-        return count_numbers(self.draft(candidate, self.levels[-1][0]).training)
+        if candidate not in self._numbers:
+            self._numbers[candidate] = count_numbers(self.draft(candidate, self.levels[-1][0]).training)
+        return self._numbers[candidate]
 
     # -- for users
 
