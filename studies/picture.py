@@ -17,6 +17,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sleek import LowRankLSSVC, plots
 
 PATH = Path(__file__).parents[1] / "docs" / "images" / "model.png"
+MOST_RULES = 6
 SLEEK, GREY = "#0072b2", "0.4"
 
 
@@ -60,11 +61,15 @@ def main() -> None:
 
 
 def show_rules(ax: Any, model: Any) -> None:
-    """The strongest rules of the model in words."""
+    """The model in words: all of it if that is short, else its strongest rules, shortened."""
     text = model.model_.in_words(width=10_000).split("the sum of these lines")[1].splitlines()[1:]
-    rules = [re.sub(r" \([^)]*×[^)]*\)", "", line.strip()) for line in text if " where " in line][:6]
+    rules = [line.strip() for line in text if line.startswith("  ") and not line.startswith("  …")]
+    title = "the whole model: survived if > 0"
+    if len(rules) > MOST_RULES:
+        rules = [re.sub(r" \([^)]*×[^)]*\)", "", rule) for rule in rules[:MOST_RULES]]
+        title = "the strongest rules, shortened"
     lines = [textwrap.fill(rule, 42, subsequent_indent="        ") for rule in rules]
-    ax.set(title="the strongest rules, shortened")
+    ax.set(title=title)
     ax.text(0, 0.97, "\n".join(lines), va="top", fontsize=9, family="monospace", transform=ax.transAxes)
     ax.axis("off")
 

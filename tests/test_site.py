@@ -28,7 +28,7 @@ def toctrees(page):
     for tree in re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE):
         for line in tree.splitlines():
             if line and not line.startswith(":"):
-                yield (page.parent / line).resolve()
+                yield (page.parent / re.sub(r".*<(.*)>", r"\1", line)).resolve()
 
 
 def test_every_page_is_reached_from_the_front_page_once():
