@@ -116,7 +116,8 @@ def igann_numbers(model: Any) -> int:
     The formula has a weight for the column, and for each network two numbers a hidden unit; the table has a
     value and an output. A constant comes to either. Without networks what is left is a lasso.
     """
-    model = model.fitted_
+    model = getattr(model, "regressor_", model)  # scaled targets, and scaled features
+    model = (model[-1] if hasattr(model, "steps") else model).fitted_
     linear = int(np.count_nonzero(model.linear_model.coef_))
     if not model.regressors:
         return linear + 1

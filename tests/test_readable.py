@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Lasso
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -123,6 +123,7 @@ def test_a_curve_of_igann_is_a_formula_or_a_table():
     )
     many = wrapped(linear_model=linear, regressors=[0] * 50, unique=values, n_hid=10)
     assert count.igann_numbers(many) == 1 + 204
+    assert count.igann_numbers(Pipeline([("scaled", "passthrough"), ("igann", many)])) == 1 + 204
 
 
 def test_bins_of_an_ebm_are_steps():
