@@ -84,8 +84,8 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         (or "auto"): random rows of every class, a third of them from 700 rows on, folds below. An int: so
         many folds. "last": the last third of the rows in the order given, 8,192 at most, for what changes
         with time. A splitter of scikit-learn, such as `TimeSeriesSplit`, or a list of pairs (rows to learn
-        from, rows to judge by): these; they choose and judge both, so that the error to expect is a little
-        rosy. The model itself is learnt from all rows.
+        from, rows to judge by): these. The rows that judge also choose, which the error to expect is
+        corrected for (`optimism_`). The model itself is learnt from all rows.
     forgetting_factor : float, default=1.0
         What the weight of every earlier row is multiplied by whenever `partial_fit` adds a row: 0.999
         remembers about 1,000 rows, 1 forgets nothing.
