@@ -6,6 +6,10 @@ an improving swap is made as soon as it is seen. Distances are computed for a fe
 never stored, so memory is O(rows), not O(rows²).
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
@@ -68,38 +72,51 @@ def _swap_until_stable(rows: FloatArray, weights: FloatArray, medoids: IntArray)
     """Swap medoids with other rows as long as that lowers the loss; the medoids and their loss."""
     medoids = medoids.copy()
     D = cdist(rows[medoids], rows)  # (m, n)
-    loss = float(weights @ D.min(axis=0))
+    near = _Near.of(D)
+    loss = float(weights @ near.first)
     position, unchanged = 0, 0
     while unchanged < len(rows):
         candidates = np.arange(position, min(position + CANDIDATES, len(rows)))
         distances = cdist(rows[candidates], rows)  # (candidates, n)
         while True:
-            change = _swap_changes(distances, D, weights)  # (candidates, m)
+            change = _swap_changes(distances, near, weights)  # (candidates, m)
             best, j = np.unravel_index(change.argmin(), change.shape)
             if change[best, j] >= -1e-12 * loss:
                 break
             medoids[j], D[j] = candidates[best], distances[best]
-            loss = float(weights @ D.min(axis=0))
+            near = _Near.of(D)
+            loss = float(weights @ near.first)
             unchanged = 0
         unchanged += len(candidates)
         position = 0 if candidates[-1] == len(rows) - 1 else position + CANDIDATES
     return medoids, loss
 
 
-def _swap_changes(distances: FloatArray, D: FloatArray, weights: FloatArray) -> FloatArray:
+class _Near(NamedTuple):
+    """How far the two nearest medoids are from every row, and which rows each medoid is nearest to."""
+
+    first: FloatArray  # (n,)
+    second: FloatArray  # (n,)
+    members: FloatArray  # (n, m) 1 for the nearest medoid
+
+    @classmethod
+    def of(cls, D: FloatArray) -> _Near:
+        n_medoids, n = D.shape
+        nearest = D.argmin(axis=0)
+        second = np.partition(D, 1, axis=0)[1] if n_medoids > 1 else np.full(n, np.inf)
+        members = np.zeros((n, n_medoids))
+        members[np.arange(n), nearest] = 1.0
+        return cls(D[nearest, np.arange(n)], second, members)
+
+
+def _swap_changes(distances: FloatArray, near: _Near, weights: FloatArray) -> FloatArray:
     """The change of the loss when candidate c replaces medoid j, for all c and j: (candidates, m).
 
     A row whose nearest medoid stays goes over to c if that is nearer: min(0, d_c - d₁). A row whose nearest
     medoid leaves goes to c or to its second nearest: min(d_c, d₂) - d₁. The first is summed for all rows, and
     corrected in column j for the rows that j was nearest to.
     """
-    n_medoids, n = D.shape
-    nearest = D.argmin(axis=0)
-    first = D[nearest, np.arange(n)]
-    second = np.partition(D, 1, axis=0)[1] if n_medoids > 1 else np.full(n, np.inf)
-    stays = np.minimum(distances - first, 0.0) * weights
-    leaves = (np.minimum(distances, second) - first) * weights
-    membership = np.zeros((n, n_medoids))
-    membership[np.arange(n), nearest] = 1.0
-    change: FloatArray = stays.sum(axis=1)[:, None] + (leaves - stays) @ membership
+    stays = np.minimum(distances - near.first, 0.0) * weights
+    leaves = (np.minimum(distances, near.second) - near.first) * weights
+    change: FloatArray = stays.sum(axis=1)[:, None] + (leaves - stays) @ near.members
     return change
