@@ -68,8 +68,10 @@ class Curves(Basis):
     def count_numbers(self, units: Units) -> IntArray:
         """Where a ramp begins and ends, if no ramp before it begins or ends there: a curve is its corners."""
         columns, lows, highs = ends(units)
-        corners = np.column_stack([np.repeat(columns, 2), np.column_stack([lows, highs]).ravel()])
-        _, first = np.unique(np.round(corners, 12), axis=0, return_index=True)
+        places = np.round(np.column_stack([lows, highs]).ravel(), 12)
+        _, first = np.unique(
+            np.repeat(columns, 2) + 1j * places, return_index=True
+        )  # as numbers, not as rows
         return np.bincount(first // 2, minlength=len(units))
 
     def coordinates(self, start: Units) -> Coordinates:

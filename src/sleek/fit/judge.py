@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import frexp, ldexp
 from typing import Any
 
@@ -75,12 +76,12 @@ class Verdict:
             join_groups([one.groups for one in judged]),
         )
 
-    @property
+    @cached_property
     def loss(self) -> float:
         """The weighted mean loss."""
         return float(np.average(self.losses, weights=self.weights))
 
-    @property
+    @cached_property
     def error(self) -> float:
         """The weighted mean error."""
         return float(np.average(self.errors, weights=self.weights))

@@ -126,6 +126,7 @@ class Trials:
         self._drawn_in: dict[int, Sample] = {}
         self._seconds: dict[Candidate, float] = {}
         self._numbers: dict[Candidate, int] = {}
+        self._least_gains: dict[tuple[Candidate, Candidate], float] = {}
         self.constant: Candidate | None = None  # the model that knows nothing, once it was tried
 
     # -- rows
@@ -224,6 +225,11 @@ class Trials:
         rare class no model explains much. A further linear feature is one number more, and any gain is worth
         it.
         """
+        if (new, simpler) not in self._least_gains:
+            self._least_gains[new, simpler] = self._least_gain(new, simpler)
+        return self._least_gains[new, simpler]
+
+    def _least_gain(self, new: Candidate, simpler: Candidate) -> float:
         if self._rung(new) == self._rung(simpler) == 0 and simpler is not self.constant:
             return 0.0
         errors = self.sure_errors if self._rung(new) > self._rung(simpler) else policy.SURE_ERRORS
