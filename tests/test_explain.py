@@ -204,7 +204,7 @@ def test_a_notebook_shows_what_columns_add_as_bars():
         (np.where(table[word] > 0, np.where(table["b"] == "x", "one", "two"), word), 2),
     ):
         kind = LowRankLSSVR if y.dtype.kind == "f" else LowRankLSSVC
-        model = kind(4, basis="box", C=10.0, random_state=0).fit(table, y).model_
+        model = kind(3, basis="box", C=10.0, random_state=0).fit(table, y).model_
         html = model.explain({word: 1.5, "b": "x"})._repr_html_()
         assert html.count('class="reason"') >= n_bars
         assert "<script" not in html

@@ -8,12 +8,12 @@ like any other.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from sleek._runtime.types import FloatArray, IntArray
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.fit import policy
+from sleek.kernels.trees import Tree, grow_tree, sort_rows
 from sleek.rows.sample import Sample
 
 
@@ -40,40 +40,28 @@ def leaves(
         several those in turn, and every second tree the next group of several features, so that those which
         matter only together are found too.
     """
-    from sklearn.base import clone
-    from sklearn.tree import DecisionTreeRegressor  # here: small fits of other bases do not wait for it
-
     X, s = sample.rows.X, sample.rows.s
     n, d = X.shape
-    unit = 2.0 ** np.frexp(np.abs(X).max(axis=0))[1]  # trees work in float32: raw features may be beyond it
-    X, everything = X / unit, np.arange(d)
+    order, most_nodes = sort_rows(X), 2 * policy.TREE_LEAVES - 1
+    least_rows = max(policy.LEAST_LEAF_ROWS, n // policy.MOST_TREE_LEAVES)
     if left.shape[1] > policy.MOST_TREE_OUTPUTS:
         left = left @ _mixtures(left.shape[1], policy.MOST_TREE_OUTPUTS)
     found: dict[bytes, tuple[FloatArray, FloatArray]] = {}
     for number in range(n_leaves // policy.TREE_LEAVES + policy.MORE_TREES):
-        tree = DecisionTreeRegressor(
-            max_leaf_nodes=policy.TREE_LEAVES,
-            max_depth=depth,
-            min_samples_leaf=max(policy.LEAST_LEAF_ROWS, n // policy.MOST_TREE_LEAVES),
-            max_features=None if d < policy.MANY_FEATURES else policy.FEATURE_SHARE,
-            random_state=number,
-        )
-        seen = everything
+        allowed = _some_features(most_nodes, d, number)
         if groups:
-            cut = clone(tree).set_params(max_depth=1).fit(X, left, sample_weight=s).tree_.feature[0]
-            own, wide = (
-                [group for group in groups if cut in group],
-                [group for group in groups if len(group) > 1],
-            )
+            stump = grow_tree(X, order, left, s, np.ones((3, d), dtype=bool), 1, least_rows)
+            own = [group for group in groups if stump.feature[0] in group]
+            wide = [group for group in groups if len(group) > 1]
             some = (wide if number % 2 else own) or own or groups
-            seen = some[number // 2 % len(some)]
-        tree.fit(X[:, seen], left, sample_weight=s)
-        left = left - policy.TREE_RATE * tree.predict(X[:, seen]).reshape(left.shape)
-        for low, high in _sides(tree.tree_, seen, unit):
+            allowed &= np.isin(np.arange(d), some[number // 2 % len(some)])
+        tree = grow_tree(X, order, left, s, allowed, depth, least_rows)
+        left = left - policy.TREE_RATE * tree.means[tree.leaf]
+        for low, high in _sides(tree, d):
             found.setdefault(low.tobytes() + high.tobytes(), (low, high))
         if len(found) >= n_leaves:
             break
-        if tree.tree_.node_count == 1 and not groups:  # without a cut nothing is left to be found
+        if len(tree.feature) == 1 and not groups:  # without a cut nothing is left to be found
             break
     lows, highs = zip(*list(found.values())[:n_leaves], strict=True)
     return np.array(lows), np.array(highs)
@@ -84,16 +72,25 @@ def _mixtures(n_outputs: int, n_mixtures: int) -> FloatArray:
     return np.random.default_rng(0).normal(scale=n_mixtures**-0.5, size=(n_outputs, n_mixtures))
 
 
-def _sides(tree: Any, seen: IntArray, unit: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """The lower and upper sides of every leaf of a tree of `seen` features, which are in these units."""
-    stack = [(0, np.full(len(unit), -np.inf), np.full(len(unit), np.inf))]
+def _some_features(n_nodes: int, n_features: int, seed: int) -> AnyArray:
+    """(n_nodes, d) the features that each node may be cut by: all of few, a share of many."""
+    if n_features < policy.MANY_FEATURES:
+        return np.ones((n_nodes, n_features), dtype=bool)
+    draws = np.random.default_rng(seed).random((n_nodes, n_features))
+    n_seen = round(policy.FEATURE_SHARE * n_features)
+    return np.asarray(draws <= np.sort(draws, axis=1)[:, n_seen - 1 : n_seen])
+
+
+def _sides(tree: Tree, n_features: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """The lower and upper sides of every leaf of a tree."""
+    stack = [(0, np.full(n_features, -np.inf), np.full(n_features, np.inf))]
     while stack:
         node, low, high = stack.pop()
-        if tree.children_left[node] < 0:
+        feature, cut = tree.feature[node], tree.cut[node]
+        if feature < 0:
             yield low, high
             continue
-        feature = seen[tree.feature[node]]
-        cut = tree.threshold[node] * unit[feature]
         below, above = high.copy(), low.copy()
         below[feature], above[feature] = min(high[feature], cut), max(low[feature], cut)
-        stack += [(tree.children_left[node], low, below), (tree.children_right[node], above, high)]
+        left, right = tree.children[node]
+        stack += [(left, low, below), (right, above, high)]
