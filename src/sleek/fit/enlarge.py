@@ -23,13 +23,13 @@ from sleek.rows.sample import Sample
 
 def enlarge(trials: Trials, best: Candidate, basis: Basis, most: int, closing: bool) -> Candidate:
     """The candidate, or one with more units of a basis that is better; at most `most` units."""
-    added = policy.ADDED_UNITS
-    while trials.draft(best, trials.levels[-1][0]).start.n_learnt + added <= most:
+    wanted = policy.ADDED_UNITS
+    while (added := min(wanted, most - trials.draft(best, trials.levels[-1][0]).start.n_learnt)) > 0:
         change = partial(add, trials.request.constraints, basis, added, closing)
         larger = Candidate(change, best.step, best.outputs, best, best.shape)
         if not prefers(trials.judge(larger), trials.judge(best), policy.SURE_ERRORS, 0.0):
             break
-        best, added = larger, min(2 * added, policy.MOST_ADDED_UNITS)
+        best, wanted = larger, min(2 * wanted, policy.MOST_ADDED_UNITS)
     return best
 
 
