@@ -35,6 +35,7 @@ class Basis(Parameters, ABC):
     draft_iterations: ClassVar[int] = 20  # enough training to compare settings
     patience: ClassVar[float] = 1.0  # times the iterations that theta moves with the units, for slow learners
     widths: ClassVar[tuple[str, ...]] = ()  # parameters that units may share, feature by feature
+    kind: ClassVar[str | None] = None  # of `kernels.compiled_units`, if training may leave units to it
     formula: ClassVar[Formula | None] = (
         None  # a function of a sum over features; None if units cannot be written as one
     )
@@ -209,8 +210,8 @@ class Basis(Parameters, ABC):
         """How many widths every unit has that no unit before it has in the same feature."""
         arrays = np.stack([units[name] for name in self.widths], axis=2)
         unit, feature, which = np.nonzero(arrays)
-        pairs = np.column_stack([feature, arrays[unit, feature, which]])
-        _, first = np.unique(pairs, axis=0, return_index=True)
+        pairs = feature + 1j * arrays[unit, feature, which]  # sorted as numbers, not as rows
+        _, first = np.unique(pairs, return_index=True)
         return np.bincount(unit[first], minlength=len(units))
 
     def share_widths(self, units: Units) -> Units:

@@ -45,6 +45,7 @@ class Box(Basis):
         Parameter("above", lower=0.0, switch=True),
     )
     widths: ClassVar[tuple[str, ...]] = ("below", "above")
+    kind: ClassVar[str] = "box"
     auto_shapes: ClassVar[tuple[float, ...]] = (0.5, 2.0)
     leaf_shapes: ClassVar[tuple[float, ...]] = (2.0, 8.0)
     formula: ClassVar[Formula] = Formula(

@@ -215,7 +215,7 @@ class ExpansionCoordinates:
 
     def expansion(self, u: FloatArray) -> Expansion:
         """The units at coordinates u, a flat vector."""
-        return self.start.with_units(self.flat.units(u))
+        return self.start.with_units(self.flat.split(self.flat.numbers(u)))
 
     def vector(self, expansion: Expansion) -> FloatArray:
         """The coordinates of units: the inverse of `expansion`."""
@@ -271,22 +271,27 @@ class FlatCoordinates:
         on, step = tuple(map(_features_on, parts)), scale[moving]
         return cls(parts, anchor, moving, step, least[moving], on, bool((step < 0).any()))
 
-    def units(self, u: FloatArray) -> list[Units]:
-        """The units of every part at coordinates u."""
+    def numbers(self, u: FloatArray) -> FloatArray:
+        """All learnt arrays at coordinates u, laid flat one after the other."""
         values = self.step * u
         values += self.anchor[self.moving]
         if self.turned:
             values = bound(values, self.step, self.least)
         else:
             np.maximum(values, self.least, out=values)  # rounding must not carry a number over its bound
-        if not isinstance(self.moving, slice):
-            moved, values = values, self.anchor.copy()
-            values[self.moving] = moved
+        if isinstance(self.moving, slice):
+            return values
+        whole = self.anchor.copy()
+        whole[self.moving] = values
+        return whole
+
+    def split(self, numbers: FloatArray) -> list[Units]:
+        """The units of every part that have these numbers."""
         found, begin = [], 0
         for part, on in zip(self.parts, self.on, strict=True):
             arrays = dict(part.anchor.arrays)
             for name, scale in part.scale.arrays.items():
-                arrays[name] = values[begin : begin + scale.size].reshape(scale.shape)
+                arrays[name] = numbers[begin : begin + scale.size].reshape(scale.shape)
                 begin += scale.size
             found.append(Units(arrays, on))
         return found
@@ -298,7 +303,11 @@ class FlatCoordinates:
             for part, g in zip(self.parts, gradients, strict=True)
             for name in part.scale.arrays
         ]
-        return self.step * np.concatenate(arrays)[self.moving] if arrays else np.empty(0)
+        return self.by_u_of_numbers(np.concatenate(arrays)) if arrays else np.empty(0)
+
+    def by_u_of_numbers(self, gradient: FloatArray) -> FloatArray:
+        """A gradient by all learnt arrays, laid flat, as one by u."""
+        return self.step * gradient[self.moving]
 
 
 def _features_on(part: Coordinates) -> AnyArray | None:

@@ -26,6 +26,7 @@ class GaussianRBF(DistanceBasis):
     name: ClassVar[str] = "gaussian_rbf"
     auto_shapes: ClassVar[tuple[float, ...]] = (0.25, 1.0, 2.0)
     power: ClassVar[int] = 2
+    kind: ClassVar[str] = "squared"
     formula: ClassVar[Formula] = Formula(term=_shapes * ((_x - _centers) * (_x - _centers)), profile=exp(-_z))
 
     def profile(self, Z: FloatArray) -> FloatArray:

@@ -26,6 +26,7 @@ class RobustRBF(DistanceBasis):
     name: ClassVar[str] = "robust_rbf"
     auto_shapes: ClassVar[tuple[float, ...]] = (0.5, 2.0)
     power: ClassVar[int] = 1
+    kind: ClassVar[str] = "absolute"
     formula: ClassVar[Formula] = Formula(term=_shapes * abs(_x - _centers), profile=exp(-_z))
 
     def profile(self, Z: FloatArray) -> FloatArray:

@@ -36,6 +36,7 @@ class Sigmoidal(Basis):
         Parameter("offsets", axes=("unit",)),
     )
     draft_iterations: ClassVar[int] = 40
+    kind: ClassVar[str] = "step"
     formula: ClassVar[Formula] = Formula(term=_slopes * _x, start=_offsets, profile=tanh(_z))
 
     def start(self, centers: FloatArray, shape: float, rng: np.random.Generator) -> Units:

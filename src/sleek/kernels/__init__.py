@@ -16,8 +16,10 @@ from sleek.kernels.reference import output_gradient, projection_vjp
 
 __all__ = [
     "BOXES_COMPILED_FROM",
+    "COMPILED_KINDS",
     "LARGE_BLOCK",
     "MANY_ROWS",
+    "UNITS_COMPILED_FROM",
     "absolute_distance",
     "absolute_distance_vjp",
     "box_distance",
@@ -36,6 +38,9 @@ __all__ = [
 # training comes back hundreds of times. NumPy takes 0.1 to 1 ms for so many, and 4 ms for the fewest boxes.
 COMPILED_FROM = 2**18
 BOXES_COMPILED_FROM = 2**12
+# Kinds of units that `compiled_units` knows, and rows times learnt numbers from which training uses it.
+COMPILED_KINDS = ("squared", "absolute", "box", "step")
+UNITS_COMPILED_FROM = 2**13
 # Rows from which sums over rows are: `sources.block_rows` cuts large data into blocks of this size.
 LARGE_BLOCK = 4096
 
@@ -68,7 +73,7 @@ def _for_boxes(X: AnyArray, lows: AnyArray) -> Any:
 
 def _for_sums(A: AnyArray) -> Any:
     """Where values of units are turned, and many, they come from compiled loops: the import is paid for."""
-    many = A.size * A.shape[1] >= COMPILED_FROM and reference.is_turned(A)
+    many = A.size * A.shape[1] >= UNITS_COMPILED_FROM and reference.is_turned(A)
     return _implementation(len(A) >= LARGE_BLOCK or many)
 
 

@@ -34,7 +34,16 @@ def _jit(function: Callable[..., Any]) -> Any:
 
     Sums may be reordered and multiplications fused with additions; NaN and infinity keep their meaning.
     """
-    options: Any = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "nsz", "contract"}}
+    return _compile(function, {"reassoc", "nsz", "contract"})
+
+
+def _jit_in_order(function: Callable[..., Any]) -> Any:
+    """The same, without reordering of sums."""
+    return _compile(function, {"nsz", "contract"})
+
+
+def _compile(function: Callable[..., Any], liberties: set[str]) -> Any:
+    options: Any = {"nogil": True, "error_model": "numpy", "fastmath": liberties}
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor the user's cache folder can be written to
@@ -390,6 +399,7 @@ def _centred_products(A, B, s, roots, mean, V, products):  # type: ignore[no-unt
         mean[j] = total / weight
     for start in range(0, n, PRODUCT_ROWS):
         height = min(PRODUCT_ROWS, n - start)
+        width = (height + LANES - 1) // LANES * LANES
         root = roots[start : start + height]
         for j in range(len(mean)):
             v, middle = V[j], mean[j]
@@ -401,7 +411,7 @@ def _centred_products(A, B, s, roots, mean, V, products):  # type: ignore[no-unt
                 b = B[j - m, start : start + height]
                 for r in range(height):
                     v[r] = root[r] * (b[r] - middle)
-            for r in range(height, PRODUCT_ROWS):
+            for r in range(height, width):
                 v[r] = 0
         for i in range(0, len(V), 4):
             a0, a1, a2, a3 = V[i], V[i + 1], V[i + 2], V[i + 3]
@@ -409,7 +419,7 @@ def _centred_products(A, B, s, roots, mean, V, products):  # type: ignore[no-unt
                 b0, b1, b2, b3 = V[j], V[j + 1], V[j + 2], V[j + 3]
                 s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = 0.0
                 s20 = s21 = s22 = s23 = s30 = s31 = s32 = s33 = 0.0
-                for r in range(PRODUCT_ROWS):
+                for r in range(width):
                     x0, x1, x2, x3 = a0[r], a1[r], a2[r], a3[r]
                     y0, y1, y2, y3 = b0[r], b1[r], b2[r], b3[r]
                     s00 += x0 * y0

@@ -22,13 +22,14 @@ from scipy.linalg import cholesky, solve_triangular
 from sleek._runtime.sums import Sums
 from sleek._runtime.types import FloatArray
 from sleek.bases.constraints import unit_signs
-from sleek.bases.expansion import Expansion, ExpansionCoordinates, Gradient
+from sleek.bases.expansion import Expansion, ExpansionCoordinates
 from sleek.closed_form.least_squares import fit_constants, fit_weights, unit_moments
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.kernels.reference import is_turned, outer
 from sleek.rows.source import Block, Source
 from sleek.trainers.base import Reached
+from sleek.trainers.moving_units import MovingUnits
 from sleek.trainers.training_rows import training_rows
 
 # Curvature by η, in multiples of what all rows together have by an output. L-BFGS goes along steep directions
@@ -49,6 +50,7 @@ class Joint:
     ) -> None:
         self.source, self.coordinates, self.penalty = source, coordinates, penalty
         self.rows = training_rows(source, len(coordinates.start))
+        self.units = MovingUnits(coordinates, source.n_rows)
         self.n_units, self.n_outputs = len(coordinates.start), source.outputs.n_outputs
         moments = unit_moments(source, begin.expansion)
         self.loss = source.outputs.loss
@@ -109,21 +111,21 @@ class Joint:
 
     def __call__(self, vector: FloatArray) -> tuple[float, FloatArray]:
         u, (theta, b) = self._split(vector)
-        expansion, loss = self.coordinates.expansion(u), self.loss
+        units, loss = self.units.at(u), self.loss
 
         def task(block: Block) -> _Slope:
-            Phi = expansion.features(block.X)
+            Phi = units.features(block.X)
             weights = theta.astype(Phi.dtype, copy=False)
             values, g = loss.values_and_slopes(block.T, Phi @ weights + b)
             g *= block.s[:, None]
             slopes = g.astype(Phi.dtype, copy=False)
-            gradient = expansion.vjp(block.X, Phi, outer(slopes, weights, is_turned(Phi)))
+            gradient = units.gradient(block.X, Phi, outer(slopes, weights, is_turned(Phi)))
             return _Slope(float(block.s @ values), gradient, (Phi.T @ slopes).astype(float), g.sum(axis=0))
 
         found = self.rows.map_reduce(task)
         C, prior = self.penalty.C, self.penalty.prior
         value = found.value + 0.5 * float(np.sum(theta**2)) / C + 0.5 * prior * float(u @ u)
-        by_u = self.coordinates.by_u(found.gradient) + prior * u
+        by_u = found.gradient + prior * u
         by_eta = self.P.T @ (found.by_theta + theta / C - np.outer(self.mean, found.by_b))
         slope = np.concatenate([by_u, by_eta.ravel(), found.by_b])
         return value, slope
@@ -134,6 +136,6 @@ class _Slope(Sums):
     """The loss of some rows and its gradients."""
 
     value: float
-    gradient: Gradient
+    gradient: FloatArray  # (p,) by u
     by_theta: FloatArray  # (m, k)
     by_b: FloatArray  # (k,)

@@ -18,7 +18,7 @@ from sleek._runtime.checks import check_count, check_positive
 from sleek._runtime.threads import single_threaded_blas
 from sleek._runtime.types import FloatArray
 from sleek.bases.constraints import unit_signs
-from sleek.bases.expansion import Expansion, ExpansionCoordinates, Gradient
+from sleek.bases.expansion import Expansion, ExpansionCoordinates
 from sleek.closed_form.least_squares import unit_moments
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Penalty, Solution, solve
@@ -27,6 +27,7 @@ from sleek.rows.source import Block, Source
 from sleek.trainers.base import Problem, Reached, Trainer, Training, silent
 from sleek.trainers.descent import Minimum, minimise
 from sleek.trainers.joint import Joint
+from sleek.trainers.moving_units import MovingUnits
 from sleek.trainers.training_rows import training_rows
 
 KEEP_PHI = 2**23  # numbers of Phi, 64 MB, up to which it is kept between the two passes of an evaluation
@@ -131,6 +132,8 @@ class _Reduced:
     ) -> None:
         self.source, self.coordinates, self.penalty = source, coordinates, penalty
         self.rows = training_rows(source, len(coordinates.start))
+        self.units = MovingUnits(coordinates, source.n_rows)
+        self.compiled = self.units.reduced(self.rows, penalty.C) if penalty.signs is None else None
         self.first = coordinates.vector(begin.expansion)
         self.signs = unit_signs(coordinates.start, penalty.signs)
         self.keeps = source.here and source.n_rows * len(coordinates.start) <= KEEP_PHI
@@ -145,11 +148,15 @@ class _Reduced:
         return expansion, solve(unit_moments(self.source, expansion), self.penalty.C, self.signs)
 
     def __call__(self, u: FloatArray) -> tuple[float, FloatArray]:
-        expansion = self.coordinates.expansion(u)
+        units = self.units.at(u)
+        if self.compiled is not None and (found := self.compiled(units.numbers)) is not None:
+            total, gain, by_numbers = found
+            by_u = self.coordinates.flat.by_u_of_numbers(by_numbers)
+            return self._with_prior(0.5 * (total - gain), by_u, u, total)
         kept: dict[int, FloatArray] = {}
 
         def sums(block: Block) -> Moments:
-            Phi = expansion.features(block.X)
+            Phi = units.features(block.X)
             if self.keeps:
                 kept[block.start] = Phi
             return Moments.of(Phi, block.T, block.s)
@@ -158,13 +165,18 @@ class _Reduced:
         variation = float(moments.tt.sum())
         theta, b = solve(moments, self.penalty.C, self.signs)
 
-        def slope(block: Block) -> Gradient:
-            Phi = kept[block.start] if self.keeps else expansion.features(block.X)
-            return expansion.vjp(block.X, Phi, output_gradient(Phi, block.T, block.s, theta, b))
+        def slope(block: Block) -> FloatArray:
+            Phi = kept[block.start] if self.keeps else units.features(block.X)
+            return units.gradient(block.X, Phi, output_gradient(Phi, block.T, block.s, theta, b))
 
+        value = 0.5 * (variation - float(np.vdot(theta, moments.R)))
+        return self._with_prior(value, self.rows.map_reduce(slope), u, variation)
+
+    def _with_prior(
+        self, value: float, by_u: FloatArray, u: FloatArray, variation: float
+    ) -> tuple[float, FloatArray]:
+        """Value and gradient with those of the prior, in units of the targets' variation."""
         prior, total = self.penalty.prior, variation or 1.0
-        value = 0.5 * (variation - float(np.vdot(theta, moments.R)) + prior * float(u @ u))
-        by_u = self.coordinates.by_u(self.rows.map_reduce(slope))
         by_u += prior * u
         by_u /= total
-        return value / total, by_u
+        return (value + 0.5 * prior * float(u @ u)) / total, by_u

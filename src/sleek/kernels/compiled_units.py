@@ -1,0 +1,338 @@
+"""Values and gradients of all units of a model in one compiled call each, whatever their bases.
+
+Training comes back hundreds of times, and on a few hundred rows most of an evaluation was spent between the
+calls of NumPy, not in them. Here the numbers of all units are one flat vector, and a part of the model is a
+kind, a place among the units and a place among these numbers:
+
+    kind      numbers of m units, array after array        value, with z a sum over features i
+    SQUARED   centers (m, d), shapes (m, d)                exp(-z), z = Σ shape_i (x_i - c_i)²
+    ABSOLUTE  centers (m, d), shapes (m, d)                exp(-z), z = Σ shape_i |x_i - c_i|
+    BOX       centers, half_widths, below, above (m, d)    exp(-z), z = Σ above_i (x_i - high_i)₊ + below_i (low_i - x_i)₊
+    STEP      slopes (m, d), offsets (m,)                  tanh(z), z = Σ slope_i x_i + offset
+
+Rows are turned, as in `compiled.py`, and taken in stretches that stay in a core's cache; of a unit only the
+features are visited that it looks at.
+"""  # noqa: E501
+
+import math
+
+import numpy as np
+
+from sleek._runtime.types import AnyArray, FloatArray, IntArray
+from sleek.kernels.compiled import PRODUCT_ROWS, _centred_products, _jit, _jit_in_order
+
+SQUARED, ABSOLUTE, BOX, STEP = range(4)  # as in `kernels.COMPILED_KINDS`
+ROWS = 512  # of a stretch
+
+
+def unit_values(X: AnyArray, parts: IntArray, numbers: FloatArray, Phi: AnyArray) -> None:
+    """Fill the rows of Phi that belong to the units of these parts.
+
+    Parameters
+    ----------
+    X : array of shape (d, n)
+    parts : array of int of shape (n_parts, 4)
+        Kind, number of units, the first one's row in Phi, and where its numbers begin.
+    numbers : array of shape (p,)
+    Phi : array of shape (m, n)
+    """
+    work, powers = np.empty(ROWS, X.dtype), np.empty(ROWS, np.int64)
+    _unit_values(X, parts, numbers, Phi, work, powers)
+
+
+def unit_gradient(
+    X: AnyArray,
+    parts: IntArray,
+    numbers: FloatArray,
+    wanted: AnyArray,
+    Phi: AnyArray,
+    dPhi: AnyArray,
+) -> FloatArray:
+    """Σ_n dPhi_jn ∂φ_j(x_n)/∂λ for all numbers λ (p,), 0 for those that are not `wanted` (p,).
+
+    Of boxes the sharpness of a side is wanted or not, and with it the side's place; of other units the first
+    array says it. Sums of a stretch of rows have the precision of X, their sum has float64.
+    """
+    found = np.zeros(len(numbers))
+    alike = (np.ascontiguousarray(array, dtype=X.dtype) for array in (Phi, dPhi))
+    _unit_gradient(X, parts, numbers, *alike, wanted, np.empty(ROWS, X.dtype), found)
+    return found
+
+
+class ReducedObjective:
+    """min over θ, b of ½‖θ‖²/C + ½ Σ s (t - Φθ - b)², and its gradient by the numbers of units, in one call.
+
+    Parameters
+    ----------
+    X : array of shape (d, n)
+    T : array of shape (k, n), k ≤ m
+    s : array of shape (n,)
+    parts, wanted
+        As above.
+    Phi : array of shape (m, n)
+        The values of units of no part; those of all others are written into it.
+    C : float
+    """
+
+    def __init__(
+        self,
+        X: AnyArray,
+        T: AnyArray,
+        s: AnyArray,
+        parts: IntArray,
+        wanted: AnyArray,
+        Phi: AnyArray,
+        C: float,
+    ) -> None:
+        m, k = len(Phi), len(T)
+        size = -(-(m + k) // 4) * 4
+        self.rows = X, T, s, np.sqrt(s), parts, wanted, Phi, np.empty_like(Phi), 1.0 / C
+        self.work = (
+            np.zeros((size, PRODUCT_ROWS)),
+            np.zeros((size, size)),
+            np.empty(m + k),
+            np.empty((m, m)),
+            np.empty((k, m)),
+            np.empty((k, X.shape[1])),
+            np.empty(ROWS),
+            np.empty(ROWS, np.int64),
+        )
+
+    def __call__(self, numbers: FloatArray) -> tuple[float, float, FloatArray] | None:
+        """Σ s (t - t̄)², by how much more than the objective twice that is, and the gradient.
+
+        None where rounding hides that the moments are positive definite, or values are not finite.
+        """
+        found = np.zeros(len(numbers))
+        total, gain = _reduced(*self.rows, numbers, *self.work, found)
+        return (total, gain, found) if math.isfinite(gain) else None
+
+
+@_jit_in_order
+def _exp(z, n, powers):  # type: ignore[no-untyped-def]
+    """z = exp(z) of n numbers below 700, to the last bit: 2^k·exp(t), z = k·log 2 + t, |t| ≤ ½ log 2.
+
+    exp(t) is a polynomial, and 2^k is written as the bits of a float: both become vector instructions, as a
+    call of the C library does not. Added to 1.5·2⁵², a number is rounded, and its last bits are k. Below -700
+    it is exp(-700).
+    """
+    as_floats = powers.view(np.float64)
+    for r in range(n):
+        x = max(np.float64(z[r]), -700.0)
+        rounded = x * 1.4426950408889634 + 6755399441055744.0
+        as_floats[r] = rounded
+        k = rounded - 6755399441055744.0
+        t = (x - k * 0.693145751953125) - k * 1.42860682030941723212e-6  # log 2 in two pieces
+        p = 2.08767569878681e-9 * t
+        p = (p + 2.505210838544172e-8) * t
+        p = (p + 2.755731922398589e-7) * t
+        p = (p + 2.7557319223985893e-6) * t
+        p = (p + 2.48015873015873e-5) * t
+        p = (p + 1.984126984126984e-4) * t
+        p = (p + 1.3888888888888889e-3) * t
+        p = (p + 8.333333333333333e-3) * t
+        p = (p + 4.1666666666666664e-2) * t
+        p = (p + 0.16666666666666666) * t
+        p = (p + 0.5) * t
+        z[r] = (p + 1.0) * t + 1.0
+    for r in range(n):
+        powers[r] = (powers[r] + 1023) << 52
+    for r in range(n):
+        z[r] *= as_floats[r]
+
+
+@_jit
+def _tanh(z, n, work, powers):  # type: ignore[no-untyped-def]
+    """z = tanh(z) of n numbers: (1 - e)/(1 + e) with e = exp(-2|z|), and the sign of z."""
+    for r in range(n):
+        work[r] = -2 * abs(z[r])
+    _exp(work, n, powers)
+    for r in range(n):
+        size = (1 - work[r]) / (1 + work[r])
+        z[r] = size if z[r] >= 0 else -size
+
+
+@_jit
+def _unit_values(X, parts, numbers, Phi, work, powers):  # type: ignore[no-untyped-def]
+    d, total = X.shape
+    real = X.dtype.type  # sides are computed in double precision, and rounded once
+    zero = real(0)
+    for start in range(0, total, ROWS):
+        stop = min(start + ROWS, total)
+        n = stop - start
+        for part in range(len(parts)):
+            kind, m, first, begin = parts[part, 0], parts[part, 1], parts[part, 2], parts[part, 3]
+            size = m * d
+            for j in range(m):
+                z, at = Phi[first + j, start:stop], begin + j * d
+                if kind == STEP:
+                    offset = real(numbers[begin + size + j])
+                    for r in range(n):
+                        z[r] = offset
+                    for i in range(d):
+                        x, a = X[i, start:stop], real(numbers[at + i])
+                        if a != 0:
+                            for r in range(n):
+                                z[r] += a * x[r]
+                    _tanh(z, n, work, powers)
+                    continue
+                for r in range(n):
+                    z[r] = 0
+                for i in range(d):
+                    x, a, b = X[i, start:stop], numbers[at + i], numbers[at + size + i]
+                    if kind == BOX:
+                        low, high = real(a - b), real(a + b)
+                        below, above = real(numbers[at + 2 * size + i]), real(numbers[at + 3 * size + i])
+                        if below != 0:
+                            for r in range(n):
+                                u = low - x[r]
+                                z[r] -= below * (u if u > zero else zero)
+                        if above != 0:
+                            for r in range(n):
+                                u = x[r] - high
+                                z[r] -= above * (u if u > zero else zero)
+                        continue
+                    center, shape = real(a), real(b)
+                    if shape != 0 and kind == SQUARED:
+                        for r in range(n):
+                            z[r] -= shape * (x[r] - center) * (x[r] - center)
+                    elif shape != 0:
+                        for r in range(n):
+                            z[r] -= shape * abs(x[r] - center)
+                _exp(z, n, powers)
+
+
+@_jit
+def _unit_gradient(X, parts, numbers, Phi, dPhi, wanted, dz, found):  # type: ignore[no-untyped-def]
+    d, total = X.shape
+    real = X.dtype.type  # sides are computed in double precision, and rounded once
+    zero = real(0)
+    for start in range(0, total, ROWS):
+        stop = min(start + ROWS, total)
+        n = stop - start
+        for part in range(len(parts)):
+            kind, m, first, begin = parts[part, 0], parts[part, 1], parts[part, 2], parts[part, 3]
+            size = m * d
+            for j in range(m):
+                phi, dphi, at = Phi[first + j, start:stop], dPhi[first + j, start:stop], begin + j * d
+                if kind == STEP:
+                    whole = zero
+                    for r in range(n):
+                        dz[r] = dphi[r] * (1 - phi[r] * phi[r])
+                        whole += dz[r]
+                    found[begin + size + j] += whole
+                    for i in range(d):
+                        if wanted[at + i]:
+                            x, first_sum = X[i, start:stop], zero
+                            for r in range(n):
+                                first_sum += dz[r] * x[r]
+                            found[at + i] += first_sum
+                    continue
+                for r in range(n):
+                    dz[r] = -dphi[r] * phi[r]
+                for i in range(d):
+                    x, a, b = X[i, start:stop], numbers[at + i], numbers[at + size + i]
+                    first_sum = second_sum = zero
+                    if kind == BOX:
+                        below_at, above_at = at + 2 * size + i, at + 3 * size + i
+                        by_low = by_high = 0.0
+                        if wanted[below_at]:
+                            low = real(a - b)
+                            for r in range(n):
+                                u = low - x[r]
+                                h = dz[r] if u > zero else zero
+                                first_sum += h
+                                second_sum += h * u
+                            found[below_at] += second_sum
+                            by_low = numbers[below_at] * first_sum
+                        first_sum = second_sum = zero
+                        if wanted[above_at]:
+                            high = real(a + b)
+                            for r in range(n):
+                                u = x[r] - high
+                                h = dz[r] if u > zero else zero
+                                first_sum += h
+                                second_sum += h * u
+                            found[above_at] += second_sum
+                            by_high = -numbers[above_at] * first_sum
+                        found[at + i] += by_low + by_high
+                        found[at + size + i] += by_high - by_low
+                        continue
+                    center = real(a)
+                    if wanted[at + i] and kind == SQUARED:
+                        for r in range(n):
+                            u = x[r] - center
+                            first_sum += dz[r] * u
+                            second_sum += dz[r] * u * u
+                        found[at + i] -= 2 * b * first_sum
+                        found[at + size + i] += second_sum
+                    elif wanted[at + i]:
+                        for r in range(n):
+                            u = x[r] - center
+                            h = dz[r] if u > 0 else (-dz[r] if u < 0 else zero)
+                            first_sum += h
+                            second_sum += h * u
+                        found[at + i] -= b * first_sum
+                        found[at + size + i] += second_sum
+
+
+@_jit
+def _reduced(X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V, products, mean, L, theta, left, work, powers, found):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+    """Fill `found`; returns Σ s (t - t̄)² and θ∘R, NaN if there is no Cholesky decomposition."""
+    m, n = Phi.shape
+    k = len(T)
+    _unit_values(X, parts, numbers, Phi, work, powers)
+    for i in range(len(products)):
+        for j in range(len(products)):
+            products[i, j] = 0.0
+    _centred_products(Phi, T, s, roots, mean, V, products)
+    total = gain = 0.0
+    for i in range(m):  # A = L Lᵀ, row by row
+        for j in range(i + 1):
+            a = products[i, j] + (ridge if i == j else 0.0)
+            for c in range(j):
+                a -= L[i, c] * L[j, c]
+            if i > j:
+                L[i, j] = a / L[j, j]
+            else:
+                if not a > 1e-14 * (products[i, i] + ridge):
+                    return total, math.nan
+                L[i, i] = math.sqrt(a)
+    for c in range(k):
+        total += products[m + c, m + c]
+        x = theta[c]
+        for i in range(m):
+            a = products[i, m + c]
+            for j in range(i):
+                a -= L[i, j] * x[j]
+            x[i] = a / L[i, i]
+            gain += x[i] * x[i]
+        for i in range(m - 1, -1, -1):
+            a = x[i] / L[i, i]
+            x[i] = a
+            for j in range(i):
+                x[j] -= L[i, j] * a
+        b = mean[m + c]
+        for i in range(m):
+            b -= mean[i] * x[i]
+        r = left[c]
+        for at in range(n):
+            r[at] = b - T[c, at]
+        for i in range(m):
+            phi, a = Phi[i], x[i]
+            for at in range(n):
+                r[at] += a * phi[at]
+        for at in range(n):
+            r[at] *= s[at]
+    for i in range(m):
+        row = dPhi[i]
+        for c in range(k):
+            r, a = left[c], theta[c, i]
+            if c == 0:
+                for at in range(n):
+                    row[at] = a * r[at]
+            else:
+                for at in range(n):
+                    row[at] += a * r[at]
+    _unit_gradient(X, parts, numbers, Phi, dPhi, wanted, work, found)
+    return total, gain
