@@ -11,10 +11,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from sleek._runtime.memo import ByArray
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.fit import policy
 from sleek.kernels.trees import Tree, grow_tree, sort_rows
 from sleek.rows.sample import Sample
+
+_orders: ByArray[IntArray] = ByArray()  # the rows of a sample are sorted once, whatever trees are grown on
 
 
 def leaves(
@@ -42,7 +45,7 @@ def leaves(
     """
     X, s = sample.rows.X, sample.rows.s
     n, d = X.shape
-    order, most_nodes = sort_rows(X), 2 * policy.TREE_LEAVES - 1
+    order, most_nodes = _orders.of(X, lambda: sort_rows(X)), 2 * policy.TREE_LEAVES - 1
     least_rows = max(policy.LEAST_LEAF_ROWS, n // policy.MOST_TREE_LEAVES)
     if left.shape[1] > policy.MOST_TREE_OUTPUTS:
         left = left @ _mixtures(left.shape[1], policy.MOST_TREE_OUTPUTS)

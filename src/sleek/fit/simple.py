@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sleek._runtime.memo import ByArray
 from sleek._runtime.types import FloatArray, IntArray
 from sleek.bases.base import Basis
 from sleek.bases.constraints import breaks, unit_signs
@@ -22,13 +23,14 @@ from sleek.bases.linear import Linear
 from sleek.closed_form.leave_one_out import LeaveOneOut
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.ridge_path import RidgePath
-from sleek.closed_form.solve import solve
+from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.fit import policy
 from sleek.fit.judge import Split, Verdict
 from sleek.fit.start import most_pieces
 from sleek.fit.trials import Beginning, Candidate, Draft, Trials
 from sleek.outputs.base import Outputs
 from sleek.rows.sample import Sample
+from sleek.trainers.base import NO_UNITS, Training
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +50,11 @@ class Dictionary:
 
     def __init__(self, basis: Basis, strength: float, signs: tuple[int, ...] | None) -> None:
         self.basis, self.strength, self.signs = basis, strength, signs
-        self._found: dict[int, tuple[Sample, Pieces]] = {}
+        self._found: ByArray[Pieces] = ByArray()
 
     def of(self, rows: Sample) -> Pieces:
         """The pieces for these rows, remembered."""
-        key = id(rows.rows.X)
-        if key not in self._found:
-            self._found[key] = rows, self._select(rows)
-        return self._found[key][1]
+        return self._found.of(rows.rows.X, lambda: self._select(rows))
 
     def _select(self, rows: Sample) -> Pieces:
         block, few = rows.rows, rows.smallest(policy.SELECTION_ROWS).rows
@@ -95,17 +94,21 @@ def simple_models(trials: Trials, outputs: Outputs) -> list[Candidate]:
 
 def _sizes(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[Candidate]:
     """Models of every size."""
-    splits = [replace(trials.splits[at], rest=trials.rows(at, outputs)) for at in trials.levels[-1]]
+    places = trials.levels[-1]
+    splits = [replace(trials.splits[at], rest=trials.rows(at, outputs)) for at in places]
     pieces = [dictionary.of(split.rest) for split in splits]
     paths = [_Paths.of(split, one, dictionary.signs) for split, one in zip(splits, pieces, strict=True)]
     least = min(len(one.order) for one in pieces)
     found = []
     for size in [*(size for size in policy.PIECES if size < least), least]:
-        judged = [path.residuals(size if size < least else None) for path in paths]
+        sized = [path.take(size if size < least else None) for path in paths]
+        judged = [one.residuals() for one in sized]
         verdicts = [Verdict.of(outputs, [paths[i] for paths in judged]) for i in range(len(judged[0]))]
         best = int(np.argmin([verdict.loss for verdict in verdicts]))
         change = dictionary.change(size if size < least else policy.MOST_PIECES)
         candidate = Candidate(change, STEPS[best], outputs)
+        for at, split, one in zip(places, splits, sized, strict=True):
+            trials.keep(candidate, at, one.draft(trials.penalty(STEPS[best], split.rest)))
         trials.remember(candidate, verdicts[best])
         found.append(candidate)
     return found
@@ -119,7 +122,7 @@ class _Paths:
     """What models of pieces come to on the rows of a split: sums over rows are made once for all sizes."""
 
     split: Split
-    order: IntArray
+    pieces: Pieces
     Phi: FloatArray  # (n, m) of all pieces
     out: FloatArray  # (n_out, m)
     moments: Moments | None  # None: there are more pieces than rows
@@ -131,31 +134,52 @@ class _Paths:
         Phi = pieces.expansion.features(rows.X)
         moments = Moments.of(Phi, rows.T, rows.s) if Phi.shape[1] <= len(Phi) else None
         out, own = pieces.expansion.features(split.judging.rows.X), unit_signs(pieces.expansion, signs)
-        return cls(split, pieces.order, Phi, out, moments, own)
+        return cls(split, pieces, Phi, out, moments, own)
 
-    def residuals(self, size: int | None) -> list[LeaveOneOut]:
-        """Residuals of the judging rows at every strength, of so many pieces or of all.
-
-        Where weights have signs, each strength is solved for by itself.
-        """
-        rows, out = self.split.rest.rows, self.split.judging.rows
-        at = np.arange(len(self.order)) if size is None else np.sort(self.order[:size])
-        strengths = [policy.STRENGTH_STEP**-step for step in STEPS]
-        if self.signs is not None:
-            few = (
-                Moments.of(self.Phi[:, at], rows.T, rows.s)
-                if self.moments is None
-                else self.moments.units(at)
-            )
-            solutions = [solve(few, C, self.signs[at]) for C in strengths]
-            found = [self.out[:, at] @ theta + b for theta, b in solutions]
-            return [LeaveOneOut(out.T, out.T - Y, out.s, out.copies) for Y in found]
-        if self.moments is None:
+    def take(self, size: int | None) -> _Sized:
+        """A model of so many pieces, or of all, at every strength."""
+        rows, order = self.split.rest.rows, self.pieces.order
+        at = np.arange(len(order)) if size is None else np.sort(order[:size])
+        expansion, out = self.pieces.expansion.take(at), self.out[:, at]
+        if self.signs is None and self.moments is None:
             path = RidgePath.of_rows(self.Phi[:, at], rows.T, rows.s)
+            return _Sized(self.split, expansion, out, path.solution, path)
+        moments = (
+            Moments.of(self.Phi[:, at], rows.T, rows.s) if self.moments is None else self.moments.units(at)
+        )
+        if self.signs is None:
+            path = RidgePath.of_moments(moments)
+            return _Sized(self.split, expansion, out, path.solution, path)
+        signs = self.signs[at]
+        return _Sized(self.split, expansion, out, lambda C: solve(moments, C, signs), None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sized:
+    """A model of some pieces on the rows of a split."""
+
+    split: Split
+    expansion: Expansion
+    out: FloatArray  # (n_out, m) their values at the judging rows
+    solution: Callable[[float], Solution]  # of a strength
+    path: RidgePath | None  # None: each strength is solved for by itself
+
+    def residuals(self) -> list[LeaveOneOut]:
+        """Residuals of the judging rows at every strength."""
+        out = self.split.judging.rows
+        strengths = [policy.STRENGTH_STEP**-step for step in STEPS]
+        if self.path is not None:
+            found = list(self.path.outputs(self.out, strengths))
         else:
-            path = RidgePath.of_moments(self.moments.units(at))
-        outputs = path.outputs(self.out[:, at], strengths)
-        return [LeaveOneOut(out.T, out.T - Y, out.s, out.copies, out.groups) for Y in outputs]
+            found = [self.out @ theta + b for theta, b in map(self.solution, strengths)]
+        return [LeaveOneOut(out.T, out.T - Y, out.s, out.copies, out.groups) for Y in found]
+
+    def draft(self, penalty: Penalty) -> Draft:
+        """What training would come to, of which there is nothing left to do."""
+        coordinates = self.expansion.coordinates(penalty.signs)
+        solution = self.solution(penalty.C)
+        training = Training(self.expansion, solution, 0, {"objective": []}, NO_UNITS, True, coordinates)
+        return Draft(self.expansion, training, penalty)
 
 
 def _single_gains(Phi: FloatArray, T: FloatArray, s: FloatArray) -> FloatArray:

@@ -168,6 +168,10 @@ class Trials:
             self._drafts[candidate, at] = self._train(candidate, at)
         return self._drafts[candidate, at]
 
+    def keep(self, candidate: Candidate, at: int, draft: Draft) -> None:
+        """Take what a candidate comes to on the rows of a split from where it is known."""
+        self._drafts[candidate, at] = draft
+
     def _train(self, candidate: Candidate, at: int, workers: Workers | None = None) -> Draft:
         smaller = self._drafts.get((candidate, at - 1)) if self.growing else None
         before = None

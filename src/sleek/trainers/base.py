@@ -88,6 +88,9 @@ class Problem:
     report: Callable[[str], None] = silent
 
 
+NO_UNITS = "A linear model: the features have weights, and there are no units to learn."
+
+
 @dataclass(frozen=True, eq=False)
 class Training:
     """What a trainer hands back: units, their closed-form solution, and how it went.

@@ -24,7 +24,7 @@ from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.kernels import output_gradient
 from sleek.rows.source import Block, Source
-from sleek.trainers.base import Problem, Reached, Trainer, Training, silent
+from sleek.trainers.base import NO_UNITS, Problem, Reached, Trainer, Training, silent
 from sleek.trainers.descent import Minimum, minimise
 from sleek.trainers.joint import Joint
 from sleek.trainers.moving_units import MovingUnits
@@ -95,7 +95,7 @@ class VariableProjection(Trainer):
         u = objective.first
         status, converged = "Not trained: max_iter is 0.", True
         if len(u) == 0:
-            status = "A linear model: the features have weights, and there are no units to learn."
+            status = NO_UNITS
         if max_iter > 0 and len(u) > 0:
             gain = FIRST_GAIN if problem.begin is None else NEXT_GAIN
             with single_threaded_blas():
