@@ -15,6 +15,7 @@ from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import solve
 from sleek.kernels import COMPILED_KINDS, can_compile, output_gradient
 from sleek.rows.source import Block
+from sleek.trainers.descent import minimise, minimise_compiled
 from sleek.trainers.moving_units import MovingUnits
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="numba is not installed")
@@ -120,3 +121,43 @@ def test_every_kind_has_its_basis_and_no_unknown_one() -> None:
     assert sorted(basis.kind or "" for basis in KNOWN) == sorted(COMPILED_KINDS)
     coordinates = Expansion.of(GaussianRBF(), part_of(GaussianRBF(), 2, 5, np.random.default_rng(0)).units)
     assert MovingUnits(coordinates.coordinates(), 10).layout is None  # few numbers: no compiler is asked
+
+
+@pytest.mark.parametrize("max_iter", [1, 30])
+def test_a_descent_in_compiled_code_goes_the_same_way(max_iter: int) -> None:
+    rng = np.random.default_rng(max_iter)
+    n, prior = 300, 0.01
+    X, s = np.asfortranarray(rng.normal(size=(n, 5))), rng.random(n) + 0.1
+    T = np.sin(2 * X[:, :1]) + X[:, 1:2] * X[:, 2:3]
+    for parts in models(rng):
+        moving, u = moved(parts, rng, 10_000)
+        flat, lower = moving.coordinates.flat, moving.coordinates.lower_bounds()
+        objective = moving.reduced_of(Block(0, X, T, s, np.ones(n)), 3.0)
+        assert objective is not None
+
+        def value_and_slope(u, objective=objective, flat=flat):
+            total, gain, by_numbers = objective(flat.numbers(u))
+            by_u = flat.by_u_of_numbers(by_numbers) + prior * u
+            return (0.5 * (total - gain) + 0.5 * prior * u @ u) / total, by_u / total
+
+        slow, fast = [], []
+        expected = minimise(value_and_slope, u, lower, max_iter, 1e-4, slow.append, 0.04)
+        found = minimise_compiled(objective, flat, prior, u, lower, max_iter, 1e-4, fast.append, 0.04)
+        assert found is not None
+        assert (found.n_iter, found.n_evaluations, found.end) == expected[2:]
+        np.testing.assert_allclose(fast, slow, rtol=1e-8)
+        np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-6)
+        assert (found.x >= lower).all()
+
+
+def test_a_descent_that_rounding_spoils_is_left_to_the_slow_way() -> None:
+    rng = np.random.default_rng(0)
+    part = part_of(GaussianRBF(), 1, 5, rng)
+    twice = Part(part.basis, part.basis.join(part.units, part.units))
+    moving = MovingUnits(Expansion((twice,)).coordinates(), 10_000)
+    X, T = np.asfortranarray(rng.normal(size=(300, 5))), rng.normal(size=(300, 1))
+    objective = moving.reduced_of(Block(0, X, T, np.ones(300), np.ones(300)), 1e30)
+    assert objective is not None
+    flat = moving.coordinates.flat
+    u, lower = np.zeros(len(flat.step)), moving.coordinates.lower_bounds()
+    assert minimise_compiled(objective, flat, 0.0, u, lower, 10, 1e-5, [].append, 0.04) is None

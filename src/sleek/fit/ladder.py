@@ -52,6 +52,12 @@ class Climb:
         return self.trials.request
 
     @property
+    def units_pay(self) -> bool:
+        """Whether units lower the loss of the best model of single features: if not, they are not cut."""
+        simple = [self.trials.judge(candidate).loss for candidate in self.simple]
+        return self.trials.judge(self.found).loss < min(simple, default=np.inf)
+
+    @property
     def found(self) -> Candidate:
         """The best with units, which the move that tries units has found."""
         assert self.best is not None
@@ -182,7 +188,7 @@ MOVES: Moves = (
     (lambda state: True, try_units),
     *CHOICES,
     (lambda state: state.request.refines(state.trials.growing), try_log_odds),
-    (lambda state: not state.request.fixes_size, try_fewer_numbers),
+    (lambda state: not state.request.fixes_size and state.units_pay, try_fewer_numbers),
 )
 
 

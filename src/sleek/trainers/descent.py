@@ -17,12 +17,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 from sleek._runtime.types import FloatArray
+from sleek.bases.expansion import FlatCoordinates
+
+if TYPE_CHECKING:
+    from sleek.kernels.compiled_units import ReducedObjective
 
 PAIRS = 10
 DECREASE = 1e-4  # share of what the slope promises that a step must gain
@@ -121,6 +125,42 @@ def minimise(
         if n_iter > 1 and gain <= tol * max(abs(here.value + gain), abs(here.value), 1.0):
             return Minimum(here.x, here.value, n_iter, most - left, "converged")
     return Minimum(here.x, here.value, n_iter, most - left, "max_iter")
+
+
+def minimise_compiled(
+    objective: ReducedObjective,
+    flat: FlatCoordinates,
+    prior: float,
+    x: FloatArray,
+    lower: FloatArray,
+    max_iter: int,
+    tol: float,
+    report: Callable[[float], None],
+    first_gain: float,
+) -> Minimum | None:
+    """The same for a reduced objective and a prior on its coordinates, in one compiled call.
+
+    None where that does not work: coordinates whose steps are negative, or sums that rounding spoils.
+    """
+    if flat.turned:
+        return None
+    from sleek.kernels.compiled_descent import CONVERGED, FAILED, LIMIT, Moving, Rules, descend
+
+    moving = np.arange(len(flat.anchor)) if isinstance(flat.moving, slice) else flat.moving
+    follows = Moving(flat.anchor, moving, flat.step, flat.least, float(prior))
+    rules = Rules(PAIRS, DECREASE, FLATTER, MOST_TRIES, MOST_STRETCH, LEAST_SLOPE, LONGEST_FIRST)
+    found, values, n_evaluations, end = descend(
+        objective, follows, x, lower, max_iter, tol, first_gain, rules
+    )
+    if end == FAILED:
+        return None
+    for value in values:
+        report(float(value))
+    last = float(values[-1]) if len(values) else math.nan
+    word: Literal["converged", "max_iter", "stuck"] = "stuck"
+    if end in (CONVERGED, LIMIT):
+        word = "converged" if end == CONVERGED else "max_iter"
+    return Minimum(found, last, len(values), n_evaluations, word)
 
 
 def _first_step(gain: float, steep: float) -> float:

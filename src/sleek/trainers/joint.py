@@ -14,6 +14,7 @@ factors), and the outputs at the mean of Φ instead of b. A weight that must hav
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,7 @@ from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.kernels.reference import is_turned, outer
 from sleek.rows.source import Block, Source
 from sleek.trainers.base import Reached
+from sleek.trainers.descent import Minimum, minimise
 from sleek.trainers.moving_units import MovingUnits
 from sleek.trainers.training_rows import training_rows
 
@@ -108,6 +110,12 @@ class Joint:
         begin = end - k * self.n_units
         theta = self.P @ vector[begin:end].reshape(self.n_units, k)
         return vector[:begin], Solution(theta, vector[end:] - self.mean @ theta)
+
+    def minimise(
+        self, max_iter: int, tol: float, report: Callable[[float], None], first_gain: float
+    ) -> Minimum:
+        """Descend from the first point."""
+        return minimise(self, self.first, self.lower_bounds(), max_iter, tol, report, first_gain)
 
     def __call__(self, vector: FloatArray) -> tuple[float, FloatArray]:
         u, (theta, b) = self._split(vector)

@@ -12,6 +12,8 @@ to θ∘R, and what is not held has slope 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sleek._runtime.checks import check_count, check_positive
@@ -25,7 +27,7 @@ from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.kernels import output_gradient
 from sleek.rows.source import Block, Source
 from sleek.trainers.base import NO_UNITS, Problem, Reached, Trainer, Training, silent
-from sleek.trainers.descent import Minimum, minimise
+from sleek.trainers.descent import Minimum, minimise, minimise_compiled
 from sleek.trainers.joint import Joint
 from sleek.trainers.moving_units import MovingUnits
 from sleek.trainers.training_rows import training_rows
@@ -99,7 +101,7 @@ class VariableProjection(Trainer):
         if max_iter > 0 and len(u) > 0:
             gain = FIRST_GAIN if problem.begin is None else NEXT_GAIN
             with single_threaded_blas():
-                found = minimise(objective, u, objective.lower_bounds(), max_iter, tol, record, gain)
+                found = objective.minimise(max_iter, tol, record, gain)
             u, enough = found.x, found.end == "max_iter" and max_iter == given
             converged = enough or found.end == "converged"
             status = STOPPED.format(max_iter) if enough else _sentence(found, max_iter)
@@ -141,6 +143,18 @@ class _Reduced:
     def lower_bounds(self) -> FloatArray:
         """The least value of every coordinate."""
         return self.coordinates.lower_bounds()
+
+    def minimise(
+        self, max_iter: int, tol: float, report: Callable[[float], None], first_gain: float
+    ) -> Minimum:
+        """Descend from the first point; in one compiled call where that is possible."""
+        steps = max_iter, tol, report, first_gain
+        lower = self.lower_bounds()
+        found = None
+        if self.compiled is not None:
+            prior, flat = self.penalty.prior, self.coordinates.flat
+            found = minimise_compiled(self.compiled, flat, prior, self.first, lower, *steps)
+        return minimise(self, self.first, lower, *steps) if found is None else found
 
     def end(self, u: FloatArray) -> tuple[Expansion, Solution]:
         """Units, and theta and b in closed form."""
