@@ -14,7 +14,7 @@ from sleek.bases.expansion import Expansion, Part
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import solve
 from sleek.kernels import COMPILED_KINDS, can_compile, output_gradient
-from sleek.rows.source import Block
+from sleek.rows.source import Block, OneBlock
 from sleek.trainers.descent import minimise, minimise_compiled
 from sleek.trainers.moving_units import MovingUnits
 
@@ -161,3 +161,25 @@ def test_a_descent_that_rounding_spoils_is_left_to_the_slow_way() -> None:
     flat = moving.coordinates.flat
     u, lower = np.zeros(len(flat.step)), moving.coordinates.lower_bounds()
     assert minimise_compiled(objective, flat, 0.0, u, lower, 10, 1e-5, [].append, 0.04) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_passes_for_any_loss_are_those_of_the_bases(n_outputs: int, dtype: type) -> None:
+    rng = np.random.default_rng(n_outputs)
+    n, tol = 700, 1e-10 if dtype is np.float64 else 1e-4
+    X = np.asfortranarray(rng.normal(size=(n, 5)), dtype=dtype)
+    g, b = rng.normal(size=(n, n_outputs)), rng.normal(size=n_outputs)
+    for parts in models(rng):
+        moving, u = moved(parts, rng, n)
+        passes = moving.passes(OneBlock(Block(0, X, g, np.ones(n), np.ones(n)), None))
+        assert passes is not None
+        expansion, numbers = moving.coordinates.expansion(u), moving.at(u).numbers
+        theta = rng.normal(size=(len(expansion), n_outputs))
+        Phi = expansion.features(X.astype(float))
+        np.testing.assert_allclose(passes.outputs(numbers, theta, b), Phi @ theta + b, rtol=0, atol=10 * tol)
+        by_numbers, by_theta = passes.gradient(numbers, theta, g)
+        np.testing.assert_allclose(by_theta, Phi.T @ g, rtol=0, atol=100 * tol)
+        by_u = moving.coordinates.by_u(expansion.vjp(X.astype(float), Phi, g @ theta.T))
+        fast = moving.coordinates.flat.by_u_of_numbers(by_numbers)
+        np.testing.assert_allclose(fast, by_u, rtol=0, atol=tol * np.abs(by_u).max())

@@ -15,7 +15,13 @@ from sleek.kernels.reference import is_turned
 from sleek.outputs.loss import LOGISTIC
 from sleek.trainers import joint, varpro
 from sleek.trainers.base import Reached
-from sleek.trainers.training_rows import Turned, TurnedAccess, training_rows, turn
+from sleek.trainers.training_rows import (
+    ONE_CALL_ROWS,
+    Turned,
+    TurnedAccess,
+    training_rows,
+    turn,
+)
 
 
 def source_of(n, d=5, shift=0.0, n_jobs=1):
@@ -36,23 +42,25 @@ def blocks_of(source):
         (1000, 50, True, np.float64),
         (LARGE_BLOCK - 1, 5, True, np.float64),
         (LARGE_BLOCK + 700, 5, True, np.float32),
+        (ONE_CALL_ROWS + 700, 5, True, np.float32),
     ],
 )
 def test_rows_are_turned_and_large_data_are_read_in_single_precision(n, n_units, turned, dtype):
     source = source_of(n)
     rows = training_rows(source, n_units)
     assert (rows.n_rows, rows.outputs) == (n, source.outputs)
-    for block, own in zip(blocks_of(source), blocks_of(rows), strict=True):
-        assert is_turned(own.X) == turned
-        assert own.X.dtype == dtype
-        np.testing.assert_array_equal(own.X, block.X.astype(dtype))
-        np.testing.assert_array_equal(own.T, block.T)
-        np.testing.assert_array_equal(own.s, block.s)
-        assert own.start == block.start
+    blocks = blocks_of(rows)
+    assert (len(blocks) == 1) == (n <= ONE_CALL_ROWS)
+    assert all(is_turned(own.X) == turned and own.X.dtype == dtype for own in blocks)
+    for name, kind in (("X", dtype), ("T", float), ("s", float)):
+        given, own = (
+            np.concatenate([getattr(b, name) for b in some]) for some in (blocks_of(source), blocks)
+        )
+        np.testing.assert_array_equal(own, given.astype(kind))
 
 
 def test_blocks_are_turned_once_or_whenever_they_come_and_are_the_same():
-    source = source_of(2 * LARGE_BLOCK)
+    source = source_of(2 * ONE_CALL_ROWS)
     kept = training_rows(source, 5)
     assert isinstance(kept, TurnedAccess)
     first, again, whenever = blocks_of(kept), blocks_of(kept), blocks_of(Turned(source, single=True))

@@ -65,8 +65,8 @@ class ReducedObjective:
     Parameters
     ----------
     X : array of shape (d, n)
-    T : array of shape (k, n), k ≤ m
-    s : array of shape (n,)
+    T : array of shape (k, n), k ≤ m, float64
+    s : array of shape (n,), float64
     parts, wanted
         As above.
     Phi : array of shape (m, n)
@@ -94,7 +94,7 @@ class ReducedObjective:
             np.empty((m, m)),
             np.empty((k, m)),
             np.empty((k, X.shape[1])),
-            np.empty(ROWS),
+            np.empty(ROWS, X.dtype),
             np.empty(ROWS, np.int64),
         )
 
@@ -106,6 +106,37 @@ class ReducedObjective:
         found = np.zeros(len(numbers))
         total, gain = _reduced(*self.rows, numbers, *self.work, found)
         return (total, gain, found) if math.isfinite(gain) else None
+
+
+class OutputPasses:
+    """Outputs Φθ + b of all rows, and gradients by what they are made of: a call each, for any loss between.
+
+    Parameters are those of `ReducedObjective`.
+    """
+
+    def __init__(self, X: AnyArray, parts: IntArray, wanted: AnyArray, Phi: AnyArray) -> None:
+        self.X, self.parts, self.wanted, self.Phi = X, parts, wanted, Phi
+        self.dPhi = np.empty_like(Phi)
+        self.work, self.powers = np.empty(ROWS, X.dtype), np.empty(ROWS, np.int64)
+
+    def outputs(self, numbers: FloatArray, theta: FloatArray, b: FloatArray) -> FloatArray:
+        """(n, k) of weights (m, k) and constants (k,)."""
+        Y = np.empty((len(b), self.X.shape[1]))
+        weights = np.ascontiguousarray(theta.T)
+        _outputs(self.X, self.parts, numbers, self.Phi, weights, b, Y, self.work, self.powers)
+        return Y.T
+
+    def gradient(
+        self, numbers: FloatArray, theta: FloatArray, slopes: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """By numbers of units (p,) and by theta (m, k), given slopes (n, k), after `outputs` of the same."""
+        found, by_theta = np.zeros(len(numbers)), np.empty(theta.T.shape)
+        weights, turned = np.ascontiguousarray(theta.T), np.ascontiguousarray(slopes.T)
+        _pull_back(
+            self.X, self.parts, numbers, self.Phi, self.wanted, weights, turned, self.dPhi, self.work,
+            by_theta, found,
+        )  # fmt: skip
+        return found, by_theta.T
 
 
 @_jit_in_order
@@ -318,21 +349,57 @@ def _reduced(X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V, produc
         r = left[c]
         for at in range(n):
             r[at] = b - T[c, at]
-        for i in range(m):
-            phi, a = Phi[i], x[i]
-            for at in range(n):
-                r[at] += a * phi[at]
+        _add_weighted(Phi, x, r)
         for at in range(n):
             r[at] *= s[at]
-    for i in range(m):
+    _spread_back(left, theta, dPhi)
+    _unit_gradient(X, parts, numbers, Phi, dPhi, wanted, work, found)
+    return total, gain
+
+
+@_jit
+def _add_weighted(Phi, weights, y):  # type: ignore[no-untyped-def]
+    """y += Σ_j weights_j φ_j at every row."""
+    for i in range(len(Phi)):
+        phi, a = Phi[i], weights[i]
+        for at in range(len(y)):
+            y[at] += a * phi[at]
+
+
+@_jit
+def _spread_back(slopes, theta, dPhi):  # type: ignore[no-untyped-def]
+    """dφ_j = Σ_k θ_kj slopes_k at every row."""
+    k, n = slopes.shape
+    for i in range(len(dPhi)):
         row = dPhi[i]
         for c in range(k):
-            r, a = left[c], theta[c, i]
+            r, a = slopes[c], theta[c, i]
             if c == 0:
                 for at in range(n):
                     row[at] = a * r[at]
             else:
                 for at in range(n):
                     row[at] += a * r[at]
+
+
+@_jit
+def _outputs(X, parts, numbers, Phi, theta, b, Y, work, powers):  # type: ignore[no-untyped-def]
+    """Y_k = Σ_j θ_kj φ_j + b_k at every row."""
+    _unit_values(X, parts, numbers, Phi, work, powers)
+    for c in range(len(Y)):
+        for at in range(Y.shape[1]):
+            Y[c, at] = b[c]
+        _add_weighted(Phi, theta[c], Y[c])
+
+
+@_jit
+def _pull_back(X, parts, numbers, Phi, wanted, theta, slopes, dPhi, work, by_theta, found):  # type: ignore[no-untyped-def]
+    """The gradient by theta (k, m) and by numbers of units, given that by the outputs (k, n)."""
+    for c in range(len(slopes)):
+        for i in range(len(Phi)):
+            total, phi, r = 0.0, Phi[i], slopes[c]
+            for at in range(len(r)):
+                total += phi[at] * r[at]
+            by_theta[c, i] = total
+    _spread_back(slopes, theta, dPhi)
     _unit_gradient(X, parts, numbers, Phi, dPhi, wanted, work, found)
-    return total, gain

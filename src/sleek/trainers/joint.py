@@ -28,7 +28,7 @@ from sleek.closed_form.least_squares import fit_constants, fit_weights, unit_mom
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.kernels.reference import is_turned, outer
-from sleek.rows.source import Block, Source
+from sleek.rows.source import Block, OneBlock, Source
 from sleek.trainers.base import Reached
 from sleek.trainers.descent import Minimum, minimise
 from sleek.trainers.moving_units import MovingUnits
@@ -53,6 +53,7 @@ class Joint:
         self.source, self.coordinates, self.penalty = source, coordinates, penalty
         self.rows = training_rows(source, len(coordinates.start))
         self.units = MovingUnits(coordinates, source.n_rows)
+        self.passes = self.units.passes(self.rows)
         self.n_units, self.n_outputs = len(coordinates.start), source.outputs.n_outputs
         moments = unit_moments(source, begin.expansion)
         self.loss = source.outputs.loss
@@ -119,7 +120,25 @@ class Joint:
 
     def __call__(self, vector: FloatArray) -> tuple[float, FloatArray]:
         u, (theta, b) = self._split(vector)
+        found = self._slope(u, theta, b)
+        C, prior = self.penalty.C, self.penalty.prior
+        value = found.value + 0.5 * float(np.sum(theta**2)) / C + 0.5 * prior * float(u @ u)
+        by_u = found.gradient + prior * u
+        by_eta = self.P.T @ (found.by_theta + theta / C - np.outer(self.mean, found.by_b))
+        slope = np.concatenate([by_u, by_eta.ravel(), found.by_b])
+        return value, slope
+
+    def _slope(self, u: FloatArray, theta: FloatArray, b: FloatArray) -> _Slope:
+        """The loss of all rows and its gradients."""
         units, loss = self.units.at(u), self.loss
+        if self.passes is not None:
+            assert isinstance(self.rows, OneBlock)
+            block = self.rows.rows
+            values, g = loss.values_and_slopes(block.T, self.passes.outputs(units.numbers, theta, b))
+            g *= block.s[:, None]
+            by_numbers, by_theta = self.passes.gradient(units.numbers, theta, g)
+            by_u = self.coordinates.flat.by_u_of_numbers(by_numbers)
+            return _Slope(float(block.s @ values), by_u, by_theta, g.sum(axis=0))
 
         def task(block: Block) -> _Slope:
             Phi = units.features(block.X)
@@ -130,13 +149,7 @@ class Joint:
             gradient = units.gradient(block.X, Phi, outer(slopes, weights, is_turned(Phi)))
             return _Slope(float(block.s @ values), gradient, (Phi.T @ slopes).astype(float), g.sum(axis=0))
 
-        found = self.rows.map_reduce(task)
-        C, prior = self.penalty.C, self.penalty.prior
-        value = found.value + 0.5 * float(np.sum(theta**2)) / C + 0.5 * prior * float(u @ u)
-        by_u = found.gradient + prior * u
-        by_eta = self.P.T @ (found.by_theta + theta / C - np.outer(self.mean, found.by_b))
-        slope = np.concatenate([by_u, by_eta.ravel(), found.by_b])
-        return value, slope
+        return self.rows.map_reduce(task)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from sleek.kernels import COMPILED_KINDS, UNITS_COMPILED_FROM, can_compile
 from sleek.rows.source import Block, OneBlock, Source
 
 if TYPE_CHECKING:
-    from sleek.kernels.compiled_units import ReducedObjective
+    from sleek.kernels.compiled_units import OutputPasses, ReducedObjective
 
 KEEP_FIXED = 2**22  # values that do not change, 32 MB, up to which they are kept
 
@@ -73,10 +73,17 @@ class MovingUnits:
             return None
         from sleek.kernels.compiled_units import ReducedObjective
 
-        Phi = np.empty((layout.n_units, len(block)))
-        layout.fill_fixed(block.X, Phi)
-        X, T, s = (np.ascontiguousarray(array, dtype=np.float64) for array in (block.X.T, block.T.T, block.s))
-        return ReducedObjective(X, T, s, layout.parts, layout.wanted, Phi, C)
+        X, T, s = (np.ascontiguousarray(array) for array in (block.X.T, block.T.T, block.s))
+        return ReducedObjective(X, T, s, layout.parts, layout.wanted, layout.fixed_values(block.X), C)
+
+    def passes(self, rows: Source) -> OutputPasses | None:
+        """Outputs and their gradients as compiled calls, where rows are in one block."""
+        if self.layout is None or not isinstance(rows, OneBlock):
+            return None
+        from sleek.kernels.compiled_units import OutputPasses
+
+        layout, X = self.layout, rows.rows.X
+        return OutputPasses(np.ascontiguousarray(X.T), layout.parts, layout.wanted, layout.fixed_values(X))
 
     def at(self, u: FloatArray) -> UnitsAt:
         """The units at coordinates u, a flat vector."""
@@ -112,6 +119,12 @@ class _Layout:
             len(start), laid, np.concatenate(wanted), Expansion(tuple(fixed)), np.concatenate(fixed_at)
         )
 
+    def fixed_values(self, X: AnyArray) -> AnyArray:
+        """Phi (m, n) with the values of units that are not learnt, and room for the others."""
+        Phi = np.empty((self.n_units, len(X)), X.dtype)
+        self.fill_fixed(X, Phi)
+        return Phi
+
     def fill_fixed(self, X: AnyArray, Phi: AnyArray) -> None:
         """Write the values of parts that are not learnt into Phi (m, n), if there are any."""
         if not len(self.fixed_at):
@@ -140,8 +153,7 @@ def _compiled_values(X: AnyArray, moving: MovingUnits, numbers: FloatArray) -> A
     from sleek.kernels.compiled_units import unit_values
 
     assert moving.layout is not None
-    Phi = np.empty((moving.layout.n_units, len(X)), X.dtype)
-    moving.layout.fill_fixed(X, Phi)
+    Phi = moving.layout.fixed_values(X)
     unit_values(np.ascontiguousarray(X.T), moving.layout.parts, numbers, Phi)
     return Phi.T
 

@@ -14,11 +14,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sleek._runtime.threads import Workers
-from sleek.kernels import BOXES_COMPILED_FROM, LARGE_BLOCK
+from sleek.kernels import BOXES_COMPILED_FROM, LARGE_BLOCK, can_compile
 from sleek.kernels.column_statistics import ColumnMoments
 from sleek.outputs.base import Outputs
+from sleek.rows.sample import Sample
 from sleek.rows.source import Block, MappedSource, OneBlock, RandomAccess, Source
 
+# Rows of a sample up to which an evaluation is one call for all of them, in one thread, without anything
+# between blocks: 16,384 × 28 in single precision are 2 MB.
+ONE_CALL_ROWS = 2**14
 KEEP_ROWS = 2**24  # numbers of rows, 64 MB in single precision, up to which they are kept
 # Standard deviations between the rows of a block and 0 up to which single precision is enough, and the
 # largest number whose square it can hold.
@@ -28,13 +32,15 @@ MOST_AWAY, MOST_SINGLE = 100.0, 1e15
 def training_rows(source: Source, n_units: int) -> Source:
     """The same rows for training that many units: in one block if they are few, turned if they are not.
 
-    Blocks are the same as the source's, and so is what a task adds up to, but for rounding.
+    What a task adds up to is the same, but for rounding.
     """
+    single = source.n_rows >= LARGE_BLOCK
     whole = OneBlock.of(source)
+    if isinstance(source, Sample) and source.n_rows <= ONE_CALL_ROWS and can_compile():
+        whole = OneBlock(source.rows, source.outputs)
     if isinstance(whole, OneBlock):
         many = whole.rows.X.size * n_units >= BOXES_COMPILED_FROM
-        return replace(whole, rows=turn(whole.rows, single=False)) if many else whole
-    single = source.n_rows >= LARGE_BLOCK
+        return replace(whole, rows=turn(whole.rows, single)) if many else whole
     return TurnedAccess(source, single) if isinstance(source, RandomAccess) else Turned(source, single)
 
 
