@@ -153,12 +153,14 @@ def try_log_odds(state: Climb) -> None:
     refined = log_odds(best, outputs)
     if state.rival is not None:
         other = log_odds(state.rival, outputs)
+        trials.prepare([refined, other], trials.last)
         refined = min(refined, other, key=lambda candidate: trials.judge(candidate).error)
     if state.request.loss is not None or trials.judge(refined).error <= trials.judge(best).error:
         state.best = refined
         simple = sorted(state.simple, key=trials.numbers)
         simple = simple if outputs.loss.chooses else _rungs(trials, simple)[-policy.REFINED_RUNGS :]
         state.simple = [log_odds(candidate, outputs) for candidate in simple]
+        trials.prepare(state.simple, trials.last)
         if outputs.loss.chooses:
             for applies, move in CHOICES:
                 if applies(state):
