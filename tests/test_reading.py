@@ -279,6 +279,10 @@ def test_the_choice_is_said():
     line = next(line for line in text.splitlines() if line.startswith("chosen by errors on held-out rows: "))
     assert " ± " in line
     assert "linear" in line or "curves" in line
+    rent = rent_of(frame)
+    dear = np.where(rent > np.median(rent), "dear", "cheap")
+    words = sleek.LowRankLSSVC(random_state=0, effort="quick").fit(frame, dear).model_
+    assert "chosen by loss on held-out rows (shown: mistakes): " in words.in_words(width=500)
 
 
 def test_a_model_of_an_old_file_says_what_it_lacks():

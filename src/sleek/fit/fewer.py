@@ -13,6 +13,7 @@ far to go.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -43,7 +44,8 @@ def shorter(trials: Trials, candidate: Candidate, rival: Candidate | None = None
         candidate = replace(candidate, change=without_idle, before=candidate)
         found.append(candidate)
     current, numbers = candidate, trials.numbers(candidate)
-    while numbers > policy.LEAST_NUMBERS and not _is_far(trials.judge(current), best):
+    most = numbers
+    while numbers > policy.LEAST_NUMBERS and not _is_far(trials.judge(current), best, most / numbers):
         current = replace(candidate, change=partial(cut, policy.KEPT_SHARE), before=current)
         before, numbers = numbers, trials.numbers(current)
         if numbers >= before:
@@ -53,9 +55,10 @@ def shorter(trials: Trials, candidate: Candidate, rival: Candidate | None = None
     return found
 
 
-def _is_far(verdict: Verdict, best: Verdict) -> bool:
-    """Whether a model is clearly worse than the best one."""
-    far = verdict.loss > (1.0 + policy.FAR_SHARE) * best.loss
+def _is_far(verdict: Verdict, best: Verdict, fewer: float) -> bool:
+    """Whether a model is clearly worse than the best one, more than so many times fewer numbers are worth."""
+    worth = policy.SHARE_PER_DOUBLING * math.log2(fewer)
+    far = verdict.loss > (1.0 + policy.FAR_SHARE + worth) * best.loss
     return far and is_behind(verdict, best, policy.FAR_ERRORS)
 
 

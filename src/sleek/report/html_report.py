@@ -642,7 +642,7 @@ def _in_numbers(model: KernelModel) -> str:
     if found.exact:
         legend.append("these are the model's own numbers: whoever adds up gets its predictions")
     else:
-        legend.append("numbers are rounded here, and conditions that change next to nothing left out")
+        legend.append("numbers are rounded here, and what changes next to nothing is left out")
     if 'class="zero"' in inner:  # of a list of bars
         legend.append(
             "bars beside names say how much the sum inside varies with a column over the training rows, to "

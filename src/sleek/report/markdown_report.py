@@ -166,7 +166,7 @@ def _numbers(model: KernelModel) -> Iterable[str]:
     if len(lines) > MOST_LINES:
         yield f"… and {len(lines) - MOST_LINES} more lines: `sleek show --all`."
     if not found.exact:
-        yield "Numbers are rounded here, and conditions that change next to nothing left out."
+        yield "Numbers are rounded here, and what changes next to nothing is left out."
 
 
 def _tried(model: KernelModel) -> Iterable[str]:

@@ -114,9 +114,8 @@ def _choice(outputs: Outputs, facts: Facts) -> str:
         return f"tried on held-out rows: {said}"
     (best,) = chosen
     error = f"{error_in_words(outputs, best.error)} ± {deviation_in_words(outputs, best)}"
-    return f"chosen by errors on held-out rows: {candidate_name(best)} {error}" + (
-        f"; {said}" if said else ""
-    )
+    by = "loss on held-out rows (shown: mistakes)" if outputs.labels else "errors on held-out rows"
+    return f"chosen by {by}: {candidate_name(best)} {error}" + (f"; {said}" if said else "")
 
 
 def candidate_name(one: Compared) -> str:
@@ -211,7 +210,7 @@ def _legend(model: KernelModel, found: Lines, cut: bool, width: int) -> Iterable
     if any(found.curves):
         legend.insert(0, "curves are straight between their points, and flat beyond them")
     if not found.exact:
-        legend.append("numbers are rounded here, and conditions that change next to nothing left out")
+        legend.append("numbers are rounded here, and what changes next to nothing is left out")
     if cut or not found.exact:
         legend.append("all of it: `sleek show --all`, or `print(model_.in_words(everything=True))`")
     for sentence in legend:

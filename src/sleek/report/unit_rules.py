@@ -40,6 +40,7 @@ MOST_DIGITS = 15  # of a number that is exact: the last one or two of sixteen ar
 ROUGH_DIGITS = 3
 EQUALLY_SOFT = "all rules are equally soft, falling to half within:"
 FAINT = 0.1  # of log φ, or of a sum: what changes it by less anywhere in the data is left out of a rough line
+SLIGHT = 0.03  # of a unit's largest weight: outputs in which it weighs less are left out of a rough line
 ALIKE, NONE = 0.9, 0.1  # in a rough line a level that has more is as the best, and one that has less is none
 MOST_LEVELS = 8  # in a rough line
 SIGNS = {"add": "({} + {})", "subtract": "({} - {})", "multiply": "{}·{}", "negate": "-{}"}
@@ -259,7 +260,9 @@ def _weights(model: KernelModel, theta: FloatArray, writer: Writer) -> str:
     if len(theta) == 1:
         return writer.signed(theta[0])
     words = [plain(word) for word in model.outputs.words]
-    return ", ".join(f"{word} {writer.signed(w)}" for word, w in zip(words, theta, strict=True)) + ":"
+    least = SLIGHT * np.abs(theta).max() if writer.rough else 0.0
+    said = (f"{word} {writer.signed(w)}" for word, w in zip(words, theta, strict=True) if abs(w) >= least)
+    return ", ".join(said) + ":"
 
 
 # -- curves -------------------------------------------------------------------------------------------------
