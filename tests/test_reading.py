@@ -11,7 +11,8 @@ import pytest
 import sleek
 from sleek import Expansion, Part
 from sleek.bases.units import Units
-from sleek.report.unit_rules import EQUALLY_SOFT, Writer
+from sleek.report.shown import Shown
+from sleek.report.unit_rules import EQUALLY_SOFT, Writer, _levels
 
 N = 240
 
@@ -307,3 +308,19 @@ def test_nasty_tables_are_told_and_explained(name):
     scale = np.abs(found.outputs).max()
     np.testing.assert_allclose(found.mean + found.values.sum(axis=1), found.outputs, atol=1e-9 * scale)
     assert len(model.reasons(made.X[:2])) == len(model.familiar(made.X[:2])) == 2
+
+
+def test_levels_of_a_rough_rule_are_said_in_as_few_words_as_possible():
+    column = Shown("cut", slice(0, 5), words=("a", "b", "c", "d", "e"), table=np.eye(5))
+    rough, exact = Writer(rough=True), Writer()
+    for strengths, words in (
+        ([1, 1, 1, 1, 0.02], "cut not e"),
+        ([1, 0.95, 1, 0.5, 0.02], "cut not e, d (×0.5)"),
+        ([1, 0.3, 0.3, 0.3, 0.3], "cut a (others ×0.3)"),
+        ([0.3, 1, 0.3, 0.5, 0.01], "cut b (d ×0.5, a, c ×0.3)"),
+        ([1, 1, 0, 0, 0], "cut a, b"),
+        ([1, 1, 1, 0.95, 0.95], ""),
+    ):
+        assert _levels(column, np.array(strengths, dtype=float), rough) == words
+    strengths = np.array([1.0, 0.3, 0.3, 0.3, 0.3])
+    assert _levels(column, strengths, exact) == "cut a (b ×0.3, c ×0.3, d ×0.3, e ×0.3)"

@@ -431,13 +431,31 @@ def _levels(column: Shown, strengths: FloatArray, writer: Writer) -> str:
     weaker = [i for i in order if none < strengths[i] < alike]
     if len(full) == len(strengths):
         return ""
-    more = len(weaker) - MOST_LEVELS if writer.rough else 0
-    said = [
-        f"{plain(column.words[i])} ×{writer.number(strengths[i])}"
-        for i in weaker[: -more if more > 0 else None]
-    ]
-    said += [f"{more} more"] if more > 0 else []
+    if writer.rough and 2 * len(full) > len(strengths):
+        rest = [i for i in order[::-1] if strengths[i] < alike]
+        said = [_share(column, [i], strengths[i], writer, "{} (×{})") for i in rest]
+        return f"{plain(column.name)} not {', '.join(_cut(said, writer))}"
+    groups: dict[str, list[int]] = {}
+    for i in weaker:
+        groups.setdefault(writer.number(strengths[i]) if writer.rough else str(i), []).append(i)
+    if len(groups) == 1 and 1 < len(weaker) == len(strengths) - len(full):
+        said = [f"others ×{next(iter(groups))}"]
+    else:
+        said = [_share(column, group, strengths[group[0]], writer, "{} ×{}") for group in groups.values()]
+    said = _cut(said, writer)
     return f"{plain(column.name)} {', '.join(full)}{' (' + ', '.join(said) + ')' if said else ''}"
+
+
+def _share(column: Shown, levels: Sequence[int], strength: float, writer: Writer, form: str) -> str:
+    """Levels and how much of a rule's weight they have, if that is not next to nothing."""
+    words = ", ".join(plain(column.words[i]) for i in levels)
+    return words if writer.rough and strength <= NONE else form.format(words, writer.number(strength))
+
+
+def _cut(said: list[str], writer: Writer) -> list[str]:
+    """No more than a few of them in a rough line."""
+    more = len(said) - MOST_LEVELS if writer.rough else 0
+    return [*said[:MOST_LEVELS], f"{more} more"] if more > 0 else said
 
 
 def change_of(part: Part, column: Shown, model: KernelModel) -> float:
