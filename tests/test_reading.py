@@ -11,6 +11,7 @@ import pytest
 import sleek
 from sleek import Expansion, Part
 from sleek.bases.units import Units
+from sleek.report.model_words import CHOSEN
 from sleek.report.shown import Shown
 from sleek.report.unit_rules import EQUALLY_SOFT, Writer, _levels
 
@@ -277,13 +278,13 @@ def test_the_choice_is_said():
     frame = table()
     model = sleek.LowRankLSSVR(random_state=0, effort="quick").fit(frame, rent_of(frame)).model_
     text = model.in_words(width=500)
-    line = next(line for line in text.splitlines() if line.startswith("chosen by errors on held-out rows: "))
+    line = next(line for line in text.splitlines() if line.startswith(f"{CHOSEN} (by errors): "))
     assert " ± " in line
     assert "linear" in line or "curves" in line
     rent = rent_of(frame)
     dear = np.where(rent > np.median(rent), "dear", "cheap")
     words = sleek.LowRankLSSVC(random_state=0, effort="quick").fit(frame, dear).model_
-    assert "chosen by loss on held-out rows (shown: mistakes): " in words.in_words(width=500)
+    assert f"{CHOSEN} (by loss; shown are mistakes): " in words.in_words(width=500)
 
 
 def test_a_model_of_an_old_file_says_what_it_lacks():
@@ -315,7 +316,7 @@ def test_levels_of_a_rough_rule_are_said_in_as_few_words_as_possible():
     rough, exact = Writer(rough=True), Writer()
     for strengths, words in (
         ([1, 1, 1, 1, 0.02], "cut not e"),
-        ([1, 0.95, 1, 0.5, 0.02], "cut not e, d (×0.5)"),
+        ([1, 0.95, 1, 0.5, 0.02], "cut (e ×0, d ×0.5, others ×1)"),
         ([1, 0.3, 0.3, 0.3, 0.3], "cut a (others ×0.3)"),
         ([0.3, 1, 0.3, 0.5, 0.01], "cut b (d ×0.5, a, c ×0.3)"),
         ([1, 1, 0, 0, 0], "cut a, b"),

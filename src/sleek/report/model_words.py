@@ -24,6 +24,8 @@ WIDTH = 100
 MOST_DIGITS = 6  # of numbers that are printed as they are; those of a model that has longer ones are rounded
 MOST_UNITS, MOST_CURVES = 12, 20
 MOST_NAMES = 6
+AVERAGES = "effects are averages over the other columns; the lines that follow are the model itself"
+CHOSEN = "of what was tried on held-out rows, the simplest that is about as good"
 MOST_OTHERS = 4  # candidates that were not chosen
 WIDEST_NAME = 32
 LACKS = (
@@ -65,10 +67,19 @@ def text_of(model: KernelModel, width: int = WIDTH, everything: bool = False) ->
 def sentence_of(model: KernelModel) -> str:
     """What a model predicts from what, and its size."""
     rows = "" if model.facts is None else f", learnt from {model.facts.n_rows:,} rows"
-    names = [plain(name) for name in inputs_of(model).names]
+    names, idle = [plain(name) for name in inputs_of(model).names], ""
+    if model.facts is not None and (model.facts.influence > 0).any():
+        unused = [name for name, share in zip(names, model.facts.influence, strict=True) if share == 0]
+        names = [name for name in names if name not in unused]
+        idle = f" ({_few(unused)} {'plays' if len(unused) == 1 else 'play'} no part)" if unused else ""
+    return f"{target_of(model)} is {_kind(model)}, from {_few(names)}{idle}: {model.expansion}{rows}"
+
+
+def _few(names: list[str]) -> str:
+    """Names in a row, of many the first ones."""
     if len(names) > MOST_NAMES + 1:
         names = [*names[:MOST_NAMES], f"{len(names) - MOST_NAMES} more columns"]
-    return f"{target_of(model)} is {_kind(model)}, from {_listed(names, 'and')}: {model.expansion}{rows}"
+    return _listed(names, "and")
 
 
 def _what(model: KernelModel, width: int) -> Iterable[str]:
@@ -114,8 +125,8 @@ def _choice(outputs: Outputs, facts: Facts) -> str:
         return f"tried on held-out rows: {said}"
     (best,) = chosen
     error = f"{error_in_words(outputs, best.error)} ± {deviation_in_words(outputs, best)}"
-    by = "loss on held-out rows (shown: mistakes)" if outputs.labels else "errors on held-out rows"
-    return f"chosen by {by}: {candidate_name(best)} {error}" + (f"; {said}" if said else "")
+    by = "by loss; shown are mistakes" if outputs.labels else "by errors"
+    return f"{CHOSEN} ({by}): {candidate_name(best)} {error}" + (f"; not taken: {said}" if said else "")
 
 
 def candidate_name(one: Compared) -> str:
@@ -165,6 +176,7 @@ def _effects(model: KernelModel, width: int) -> Iterable[str]:
             head = f"{share:>5}  {_cut(name, wide):<{wide}}  "
             yield from _wrapped(f"{head}{said}", width, " " * len(head))
     yield from omission_lines(effects)
+    yield from _wrapped(f"({AVERAGES})", width, " ")
 
 
 # -- in numbers ---------------------------------------------------------------------------------------------

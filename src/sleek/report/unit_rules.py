@@ -3,7 +3,7 @@
 What is printed is what is computed: whoever reads these lines and adds up gets the predictions. A unit is
 
 - a rule, if it is a product over columns: ``where carat above 1.2 ± 0.1 and cut Ideal (Good ×0.5)``. It is 1
-  where all conditions hold, and falls to half at the distance after ±, for each condition by itself;
+  where all conditions hold, and falls to half at the distance after ±; the factors of conditions multiply;
 - a formula, if it is another function of a sum: ``tanh(-3 + 0.1·age + (sex: male +2))``. The neurons of
   hidden layers, which units share, are h1, h2, …, and have such lines of their own.
 
@@ -433,23 +433,27 @@ def _levels(column: Shown, strengths: FloatArray, writer: Writer) -> str:
         return ""
     if writer.rough and 2 * len(full) > len(strengths):
         rest = [i for i in order[::-1] if strengths[i] < alike]
-        said = [_share(column, [i], strengths[i], writer, "{} (×{})") for i in rest]
-        return f"{plain(column.name)} not {', '.join(_cut(said, writer))}"
+        if not weaker:
+            return (
+                f"{plain(column.name)} not {', '.join(_cut([plain(column.words[i]) for i in rest], writer))}"
+            )
+        said = _cut([_share(column, [i], strengths[i], writer) for i in rest], writer)
+        return f"{plain(column.name)} ({', '.join(said)}, others ×1)"
     groups: dict[str, list[int]] = {}
     for i in weaker:
         groups.setdefault(writer.number(strengths[i]) if writer.rough else str(i), []).append(i)
     if len(groups) == 1 and 1 < len(weaker) == len(strengths) - len(full):
         said = [f"others ×{next(iter(groups))}"]
     else:
-        said = [_share(column, group, strengths[group[0]], writer, "{} ×{}") for group in groups.values()]
+        said = [_share(column, group, strengths[group[0]], writer) for group in groups.values()]
     said = _cut(said, writer)
     return f"{plain(column.name)} {', '.join(full)}{' (' + ', '.join(said) + ')' if said else ''}"
 
 
-def _share(column: Shown, levels: Sequence[int], strength: float, writer: Writer, form: str) -> str:
-    """Levels and how much of a rule's weight they have, if that is not next to nothing."""
+def _share(column: Shown, levels: Sequence[int], strength: float, writer: Writer) -> str:
+    """Levels and how much of a rule's weight they have."""
     words = ", ".join(plain(column.words[i]) for i in levels)
-    return words if writer.rough and strength <= NONE else form.format(words, writer.number(strength))
+    return f"{words} ×{writer.number(0.0 if writer.rough and strength <= NONE else strength)}"
 
 
 def _cut(said: list[str], writer: Writer) -> list[str]:
@@ -614,8 +618,12 @@ def _arrays(part: Part, writer: Writer) -> str:
 def _legend(basis: Basis) -> list[str]:
     if basis.formula is None or basis.formula.profile != exp(-_z):
         return []
+    bump = isinstance(basis, DistanceBasis) and basis.power == 2
+    falls = "at the distance after ± it is half, at twice that 1/16"
+    if not bump:
+        falls = "outside an edge it halves with every ± of distance"
     return [
-        "a rule is 1 where all conditions hold, and falls to half at the distance after ±, for each by itself"
+        f"a rule counts fully where all conditions hold; {falls}; factors multiply, levels not named have ×0"
     ]
 
 
