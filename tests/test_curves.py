@@ -1,11 +1,11 @@
 """Curves: ramps of single features, and when a model of them is enough."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sleek import Curves, LowRankLSSVC, LowRankLSSVR
-from sleek.bases.curves import KNOTS, ramps
+from sleek.bases.curves import KNOTS, LEAST_RANGE, ramps
 
 
 def test_a_ramp_rises_between_two_values_and_is_flat_beyond():
@@ -19,6 +19,7 @@ def test_a_ramp_rises_between_two_values_and_is_flat_beyond():
     st.lists(st.integers(-5, 5) | st.floats(-1e6, 1e6), min_size=3, max_size=60),
     st.integers(4, 200),
 )
+@example([0.0, 0.0, 5e-324], 4)
 @settings(max_examples=60, deadline=None)
 def test_ramps_of_a_feature(values, most):
     x = np.array(values, dtype=float)
@@ -26,7 +27,7 @@ def test_ramps_of_a_feature(values, most):
     slopes = units["slopes"][:, 0]
     assert len(units) <= max(most, 1)
     assert len(units) <= 2 * KNOTS + 2
-    if np.ptp(x) > 1e-6 * np.abs(x).max():
+    if np.ptp(x) > 1e-6 * np.abs(x).max() + LEAST_RANGE:
         lows = -units["offsets"] / slopes
         highs = lows + 1.0 / slopes
         close = 1e-3 * np.ptp(x) + 1e-9 * np.abs(x).max()

@@ -15,6 +15,7 @@ from sleek.rows.scaling import Scaling
 _x, _z, _slopes, _offsets = names("x z slopes offsets")
 
 NARROW = 1e-4  # of a feature's range: no ramp is steeper, so that slopes and offsets lose no digits
+LEAST_RANGE = 1e-290  # of a feature: slopes of steps across less are beyond float64
 KNOTS = 16  # of a feature, if it has more values and there are rows enough
 
 
@@ -59,7 +60,7 @@ class Curves(Basis):
 
     def start_per_feature(self, X: FloatArray, s: FloatArray, most: int) -> Units:
         """Ramps of all features that vary, at most so many; knots are quantiles of these rows."""
-        varied = np.flatnonzero(np.ptp(X, axis=0) > 0).tolist()
+        varied = np.flatnonzero(np.ptp(X, axis=0) > LEAST_RANGE).tolist()
         n_knots = min(KNOTS, (most // max(1, len(varied)) - 2) // 2)
         found = [(i, *ramp) for i in varied for ramp in _ramps_of(X[:, i], s, n_knots)]
         columns, lows, highs = np.array(found or [(0, 0.0, 1.0)]).T
