@@ -57,7 +57,7 @@ def shorter(trials: Trials, candidate: Candidate, rival: Candidate | None = None
 
 def _is_far(verdict: Verdict, best: Verdict, fewer: float) -> bool:
     """Whether a model is clearly worse than the best one, more than so many times fewer numbers are worth."""
-    worth = policy.SHARE_PER_DOUBLING * math.log2(fewer)
+    worth = min(policy.SHARE_PER_DOUBLING * math.log2(fewer), policy.MOST_SHARE)
     far = verdict.loss > (1.0 + policy.FAR_SHARE + worth) * best.loss
     return far and is_behind(verdict, best, policy.FAR_ERRORS)
 

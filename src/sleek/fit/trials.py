@@ -225,9 +225,9 @@ class Trials:
         """How much a candidate must gain to be worth more than a simpler one: the rule of every choice.
 
         Another rung must be surer of it than more of the same. Every doubling of the numbers must take a
-        share off the loss, or off what the simpler one takes off that of a constant, if that is less: of a
-        rare class no model explains much. A further linear feature is one number more, and any gain is worth
-        it.
+        share off the loss, up to a tenth of it in all; or off what the simpler one takes off that of a
+        constant, if that is less: of a rare class no model explains much. A further linear feature is one
+        number more, and any gain is worth it.
         """
         if (new, simpler) not in self._least_gains:
             self._least_gains[new, simpler] = self._least_gain(new, simpler)
@@ -238,7 +238,8 @@ class Trials:
             return 0.0
         errors = self.sure_errors if self._rung(new) > self._rung(simpler) else policy.SURE_ERRORS
         old = self.judge(simpler)
-        share = policy.SHARE_PER_DOUBLING * max(0.0, math.log2(self.numbers(new) / self.numbers(simpler)))
+        doublings = max(0.0, math.log2(self.numbers(new) / self.numbers(simpler)))
+        share = min(policy.SHARE_PER_DOUBLING * doublings, policy.MOST_SHARE)
         if self.constant is not None and new.outputs is self.constant.outputs and old.loss > 0:
             share *= min(1.0, max(0.0, self.judge(self.constant).loss / old.loss - 1.0))
         return least_gain(self.judge(new), old, errors, share)
