@@ -197,7 +197,7 @@ LEAST_LIMIT = 2**14
 # errors on 78 sets with 1.1 times the numbers; of 0.06: 1.04 of the errors with half the numbers.)
 SURE_ERRORS = 0.5
 SHARE_PER_DOUBLING = 0.03
-# But a tenth of the loss is worth any number of them. (78 sets: 0.994 ± 0.003 of the errors with 1.05 times the
+# But a tenth of the loss is worth any number of them. (78 sets: 0.994 ± 0.003 of the errors, 1.05 times the
 # numbers; White wine had 14 of them without it, and 49.8 instead of 44.8 % of mistakes.)
 MOST_SHARE = 0.1
 # Where few observations, or few of all classes but the largest, speak, so many times 1 + 60/observations. (30
