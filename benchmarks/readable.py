@@ -4,10 +4,11 @@
     python -m benchmarks.readable --sets small --methods ebm   a group or a set, a method
     python -m benchmarks.readable --redo sleek                 after a change of sleek
 
-Every finished (set, split, method) is one line of ``results/readable.jsonl`` and is not run again, so the
-program may be stopped at any time. A fit that takes more CPU seconds than ``--limit`` is ended, and that is
-its result. Tables of PMLB have one split, small tables up to ten; slow methods fewer. The page and its
-picture are made from all lines. Everything runs in one thread.
+Every finished (set, split, method) is one line of ``benchmarks/measured/readable.jsonl`` and is not run
+again: the program may be stopped at any time, and goes on from there, on another machine too. A fit that
+takes more CPU seconds than ``--limit`` is ended, and that is its result. Tables of PMLB have one split, small
+tables up to ten; slow methods fewer. The page and its picture are made from all lines. Everything runs in
+one thread.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from studies.problems import Problem
 from studies.progress import Bar
 from studies.store import Record, Store
 
-RESULTS = ROOT / "results" / "readable.jsonl"
+RESULTS = ROOT / "benchmarks" / "measured" / "readable.jsonl"
 REPORT = ROOT / "docs" / "benchmarks" / "readable.md"
 PICTURE = ROOT / "docs" / "images" / "readable.png"
 LIMIT = 60  # CPU seconds of a fit

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sleek._runtime.interrupts import interruptible
 from sleek._runtime.types import FloatArray, IntArray
 from sleek.kernels.compiled import _jit
 from sleek.kernels.compiled_units import ReducedObjective, _reduced
@@ -41,6 +42,7 @@ class Rules(NamedTuple):
     longest: float
 
 
+@interruptible
 def descend(
     objective: ReducedObjective,
     moving: Moving,

@@ -18,6 +18,7 @@ import math
 
 import numpy as np
 
+from sleek._runtime.interrupts import interruptible
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.kernels.compiled import PRODUCT_ROWS, _centred_products, _jit, _jit_in_order
 
@@ -98,6 +99,7 @@ class ReducedObjective:
             np.empty(ROWS, np.int64),
         )
 
+    @interruptible
     def __call__(self, numbers: FloatArray) -> tuple[float, float, FloatArray] | None:
         """Σ s (t - t̄)², by how much more than the objective twice that is, and the gradient.
 
@@ -119,6 +121,7 @@ class OutputPasses:
         self.dPhi = np.empty_like(Phi)
         self.work, self.powers = np.empty(ROWS, X.dtype), np.empty(ROWS, np.int64)
 
+    @interruptible
     def outputs(self, numbers: FloatArray, theta: FloatArray, b: FloatArray) -> FloatArray:
         """(n, k) of weights (m, k) and constants (k,)."""
         Y = np.empty((len(b), self.X.shape[1]))
@@ -126,6 +129,7 @@ class OutputPasses:
         _outputs(self.X, self.parts, numbers, self.Phi, weights, b, Y, self.work, self.powers)
         return Y.T
 
+    @interruptible
     def gradient(
         self, numbers: FloatArray, theta: FloatArray, slopes: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
