@@ -60,33 +60,20 @@ def descend(
     points = np.empty((9, len(x)))
     points[0] = np.maximum(x, lower)
     history, numbers = np.empty(max_iter), moving.anchor.copy()
+    numbers[moving.moving] = np.maximum(numbers[moving.moving] + moving.step * points[0], moving.least)
+    first = objective(numbers)
+    if first is None:
+        return points[0], history[:0], 1, FAILED
+    total, gain, found = first
+    unit, prior, u = total or 1.0, moving.prior, points[0]
+    value = (0.5 * (total - gain) + 0.5 * prior * float(u @ u)) / unit
+    points[1] = (moving.step * found[moving.moving] + prior * u) / unit
     n_iter, n_evaluations, end = _descend(
-        objective.rows, objective.work, moving, numbers, np.empty(len(numbers)), points,
+        value, objective.rows, objective.work, moving, numbers, found, points,
         np.empty((2, rules.pairs, len(x))), np.empty((2, rules.pairs)), lower, max_iter, tol, first_gain,
         rules, history,
     )  # fmt: skip
     return points[0].copy(), history[:n_iter], n_evaluations, end
-
-
-@_jit
-def _value(rows, work, moving, numbers, found, u, g):  # type: ignore[no-untyped-def]
-    """The objective at u in units of the targets' variation; its gradient into g. NaN if it has none."""
-    for i in range(len(u)):
-        at = moving.moving[i]
-        numbers[at] = max(moving.anchor[at] + moving.step[i] * u[i], moving.least[i])
-    for i in range(len(found)):
-        found[i] = 0.0
-    X, T, s, roots, parts, wanted, Phi, dPhi, ridge = rows
-    V, products, mean, L, theta, left, some, powers = work
-    total, gain = _reduced(
-        X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V, products, mean, L, theta, left, some,
-        powers, found,
-    )  # fmt: skip
-    unit, squares = total if total != 0.0 else 1.0, 0.0
-    for i in range(len(u)):
-        g[i] = (moving.step[i] * found[moving.moving[i]] + moving.prior * u[i]) / unit
-        squares += u[i] * u[i]
-    return (0.5 * (total - gain) + 0.5 * moving.prior * squares) / unit
 
 
 @_jit
@@ -95,6 +82,13 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     for i in range(len(a)):
         total += a[i] * b[i]
     return total
+
+
+@_jit
+def _copy(a, b):  # type: ignore[no-untyped-def]
+    """b = a, without the check of shapes that takes as long to compile as all the rest."""
+    for i in range(len(a)):
+        b[i] = a[i]
 
 
 @_jit
@@ -122,12 +116,12 @@ def _direction(pairs, products, first, n_pairs, g, d):  # type: ignore[no-untype
 
 
 @_jit
-def _descend(rows, work, moving, numbers, found, points, pairs, products, lower, max_iter, tol, first_gain, rules, history):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
-    x, g, free, d, there, there_g, best, best_g, y = points
+def _descend(value, rows, work, moving, numbers, found, points, pairs, products, lower, max_iter, tol, first_gain, rules, history):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+    x, g, free, d, there = points[0], points[1], points[2], points[3], points[4]
+    there_g, best, best_g, y = points[5], points[6], points[7], points[8]
     p, most_pairs = len(x), pairs.shape[1]
-    value = _value(rows, work, moving, numbers, found, x, g)
-    if not math.isfinite(value):
-        return 0, 1, FAILED
+    X, T, s, roots, parts, wanted, Phi, dPhi, ridge = rows
+    V, sums, mean, L, theta, left, some, powers = work
     n_iter, evaluations, most, first, n_pairs = 0, 1, 4 * max_iter + 20, 0, 0
     while n_iter < max_iter and evaluations < most:
         for i in range(p):
@@ -152,9 +146,22 @@ def _descend(rows, work, moving, numbers, found, points, pairs, products, lower,
         low, low_value, low_slope, high = 0.0, value, slope, math.inf
         have, accepted, best_value = False, False, value
         for _ in range(min(most - evaluations, rules.tries)):
+            squares = 0.0
             for i in range(p):
-                there[i] = max(x[i] + t * d[i], lower[i])
-            new = _value(rows, work, moving, numbers, found, there, there_g)
+                at, u = moving.moving[i], max(x[i] + t * d[i], lower[i])
+                there[i] = u
+                numbers[at] = max(moving.anchor[at] + moving.step[i] * u, moving.least[i])
+                squares += u * u
+            for i in range(len(found)):
+                found[i] = 0.0
+            total, gained = _reduced(
+                X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V, sums, mean, L, theta, left, some,
+                powers, found,
+            )  # fmt: skip
+            unit = total if total != 0.0 else 1.0
+            new = (0.5 * (total - gained) + 0.5 * moving.prior * squares) / unit
+            for i in range(p):
+                there_g[i] = (moving.step[i] * found[moving.moving[i]] + moving.prior * there[i]) / unit
             evaluations += 1
             if not math.isfinite(new):
                 return n_iter, evaluations, FAILED
@@ -168,7 +175,9 @@ def _descend(rows, work, moving, numbers, found, points, pairs, products, lower,
                 share = -0.5 * low_slope * width / bend if bend > 0 else 0.5
                 t = low + min(max(share, 0.1), 0.5) * width
             else:
-                best[:], best_g[:], best_value, have = there, there_g, new, True
+                _copy(there, best)
+                _copy(there_g, best_g)
+                best_value, have = new, True
                 if after >= rules.flatter * promise:
                     accepted = True
                     break
@@ -195,11 +204,14 @@ def _descend(rows, work, moving, numbers, found, points, pairs, products, lower,
             if n_pairs == most_pairs:
                 first, n_pairs = (first + 1) % most_pairs, n_pairs - 1
             at = (first + n_pairs) % most_pairs
-            pairs[0, at, :], pairs[1, at, :] = d, y
+            _copy(d, pairs[0, at])
+            _copy(y, pairs[1, at])
             products[0, at], products[1, at] = sy, yy
             n_pairs += 1
         gain = value - best_value
-        x[:], g[:], value = best, best_g, best_value
+        _copy(best, x)
+        _copy(best_g, g)
+        value = best_value
         history[n_iter] = value
         n_iter += 1
         if n_iter > 1 and gain <= tol * max(abs(value + gain), abs(value), 1.0):
