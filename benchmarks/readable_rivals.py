@@ -261,4 +261,4 @@ ALL = (
 )  # fmt: skip
 READABLE = {rival.key: rival for rival in ALL}
 # Splits of a small set, where a fit takes seconds or minutes.
-SLOW = {"catboost": 3, "rulefit": 3, "igann": 3, "fasterrisk": 3, "aplr": 3, "pygam": 3, "ebm": 3}
+SLOW = {"catboost": 5, "rulefit": 10, "igann": 10, "fasterrisk": 3, "aplr": 5, "pygam": 5, "ebm": 3}

@@ -69,7 +69,7 @@ def descend(
     value = (0.5 * (total - gain) + 0.5 * prior * float(u @ u)) / unit
     points[1] = (moving.step * found[moving.moving] + prior * u) / unit
     n_iter, n_evaluations, end = _descend(
-        value, objective.rows, objective.work, moving, numbers, found, points,
+        *objective.calls, value, objective.rows, objective.work, moving, numbers, found, points,
         np.empty((2, rules.pairs, len(x))), np.empty((2, rules.pairs)), lower, max_iter, tol, first_gain,
         rules, history,
     )  # fmt: skip
@@ -116,7 +116,7 @@ def _direction(pairs, products, first, n_pairs, g, d):  # type: ignore[no-untype
 
 
 @_jit
-def _descend(value, rows, work, moving, numbers, found, points, pairs, products, lower, max_iter, tol, first_gain, rules, history):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+def _descend(values, products_of, gradient, value, rows, work, moving, numbers, found, points, pairs, products, lower, max_iter, tol, first_gain, rules, history):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
     x, g, free, d, there = points[0], points[1], points[2], points[3], points[4]
     there_g, best, best_g, y = points[5], points[6], points[7], points[8]
     p, most_pairs = len(x), pairs.shape[1]
@@ -155,7 +155,7 @@ def _descend(value, rows, work, moving, numbers, found, points, pairs, products,
             for i in range(len(found)):
                 found[i] = 0.0
             total, gained = _reduced(
-                X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V, sums, mean, L, theta, left, some,
+                values, products_of, gradient, X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V, sums, mean, L, theta, left, some,
                 powers, found,
             )  # fmt: skip
             unit = total if total != 0.0 else 1.0

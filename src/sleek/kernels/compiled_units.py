@@ -20,7 +20,7 @@ import numpy as np
 
 from sleek._runtime.interrupts import interruptible
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.kernels.compiled import PRODUCT_ROWS, _centred_products, _jit, _jit_in_order
+from sleek.kernels.compiled import PRODUCT_ROWS, ByAddress, _centred_products, _jit, _jit_in_order
 
 SQUARED, ABSOLUTE, BOX, STEP = range(4)  # as in `kernels.COMPILED_KINDS`
 ROWS = 512  # of a stretch
@@ -87,17 +87,17 @@ class ReducedObjective:
     ) -> None:
         m, k = len(Phi), len(T)
         size = -(-(m + k) // 4) * 4
-        self.rows = X, T, s, np.sqrt(s), parts, wanted, Phi, np.empty_like(Phi), 1.0 / C
-        self.work = (
-            np.zeros((size, PRODUCT_ROWS)),
-            np.zeros((size, size)),
-            np.empty(m + k),
-            np.empty((m, m)),
-            np.empty((k, m)),
-            np.empty((k, X.shape[1])),
-            np.empty(ROWS, X.dtype),
-            np.empty(ROWS, np.int64),
+        roots, dPhi = np.sqrt(s), np.empty_like(Phi)
+        V, products, mean = np.zeros((size, PRODUCT_ROWS)), np.zeros((size, size)), np.empty(m + k)
+        some, powers, numbers = np.empty(ROWS, X.dtype), np.empty(ROWS, np.int64), np.empty(0)
+        self.calls = (
+            ByAddress(_unit_values, X, parts, numbers, Phi, some, powers),
+            ByAddress(_centred_products, Phi, T, s, roots, mean, V, products),
+            ByAddress(_unit_gradient, X, parts, numbers, Phi, dPhi, wanted, some, numbers),
         )
+        self.rows = X, T, s, roots, parts, wanted, Phi, dPhi, 1.0 / C
+        L, theta, left = np.empty((m, m)), np.empty((k, m)), np.empty((k, X.shape[1]))
+        self.work = V, products, mean, L, theta, left, some, powers
 
     @interruptible
     def __call__(self, numbers: FloatArray) -> tuple[float, float, FloatArray] | None:
@@ -106,7 +106,7 @@ class ReducedObjective:
         None where rounding hides that the moments are positive definite, or values are not finite.
         """
         found = np.zeros(len(numbers))
-        total, gain = _reduced(*self.rows, numbers, *self.work, found)
+        total, gain = _reduced(*self.calls, *self.rows, numbers, *self.work, found)
         return (total, gain, found) if math.isfinite(gain) else None
 
 
@@ -126,7 +126,8 @@ class OutputPasses:
         """(n, k) of weights (m, k) and constants (k,)."""
         Y = np.empty((len(b), self.X.shape[1]))
         weights = np.ascontiguousarray(theta.T)
-        _outputs(self.X, self.parts, numbers, self.Phi, weights, b, Y, self.work, self.powers)
+        _unit_values(self.X, self.parts, numbers, self.Phi, self.work, self.powers)
+        _outputs(self.Phi, weights, b, Y)
         return Y.T
 
     @interruptible
@@ -136,10 +137,8 @@ class OutputPasses:
         """By numbers of units (p,) and by theta (m, k), given slopes (n, k), after `outputs` of the same."""
         found, by_theta = np.zeros(len(numbers)), np.empty(theta.T.shape)
         weights, turned = np.ascontiguousarray(theta.T), np.ascontiguousarray(slopes.T)
-        _pull_back(
-            self.X, self.parts, numbers, self.Phi, self.wanted, weights, turned, self.dPhi, self.work,
-            by_theta, found,
-        )  # fmt: skip
+        _pull_back(self.Phi, weights, turned, self.dPhi, by_theta)
+        _unit_gradient(self.X, self.parts, numbers, self.Phi, self.dPhi, self.wanted, self.work, found)
         return found, by_theta.T
 
 
@@ -312,15 +311,15 @@ def _unit_gradient(X, parts, numbers, Phi, dPhi, wanted, dz, found):  # type: ig
 
 
 @_jit
-def _reduced(X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V, products, mean, L, theta, left, work, powers, found):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+def _reduced(values, products_of, gradient, X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V, products, mean, L, theta, left, work, powers, found):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
     """Fill `found`; returns Σ s (t - t̄)² and θ∘R, NaN if there is no Cholesky decomposition."""
     m, n = Phi.shape
     k = len(T)
-    _unit_values(X, parts, numbers, Phi, work, powers)
+    values(X, parts, numbers, Phi, work, powers)
     for i in range(len(products)):
         for j in range(len(products)):
             products[i, j] = 0.0
-    _centred_products(Phi, T, s, roots, mean, V, products)
+    products_of(Phi, T, s, roots, mean, V, products)
     total = gain = 0.0
     for i in range(m):  # A = L Lᵀ, row by row
         for j in range(i + 1):
@@ -357,7 +356,7 @@ def _reduced(X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V, produc
         for at in range(n):
             r[at] *= s[at]
     _spread_back(left, theta, dPhi)
-    _unit_gradient(X, parts, numbers, Phi, dPhi, wanted, work, found)
+    gradient(X, parts, numbers, Phi, dPhi, wanted, work, found)
     return total, gain
 
 
@@ -387,9 +386,8 @@ def _spread_back(slopes, theta, dPhi):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def _outputs(X, parts, numbers, Phi, theta, b, Y, work, powers):  # type: ignore[no-untyped-def]
+def _outputs(Phi, theta, b, Y):  # type: ignore[no-untyped-def]
     """Y_k = Σ_j θ_kj φ_j + b_k at every row."""
-    _unit_values(X, parts, numbers, Phi, work, powers)
     for c in range(len(Y)):
         for at in range(Y.shape[1]):
             Y[c, at] = b[c]
@@ -397,8 +395,8 @@ def _outputs(X, parts, numbers, Phi, theta, b, Y, work, powers):  # type: ignore
 
 
 @_jit
-def _pull_back(X, parts, numbers, Phi, wanted, theta, slopes, dPhi, work, by_theta, found):  # type: ignore[no-untyped-def]
-    """The gradient by theta (k, m) and by numbers of units, given that by the outputs (k, n)."""
+def _pull_back(Phi, theta, slopes, dPhi, by_theta):  # type: ignore[no-untyped-def]
+    """The gradient by theta (k, m) and by the values of units, given that by the outputs (k, n)."""
     for c in range(len(slopes)):
         for i in range(len(Phi)):
             total, phi, r = 0.0, Phi[i], slopes[c]
@@ -406,4 +404,3 @@ def _pull_back(X, parts, numbers, Phi, wanted, theta, slopes, dPhi, work, by_the
                 total += phi[at] * r[at]
             by_theta[c, i] = total
     _spread_back(slopes, theta, dPhi)
-    _unit_gradient(X, parts, numbers, Phi, dPhi, wanted, work, found)
