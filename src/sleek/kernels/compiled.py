@@ -50,7 +50,7 @@ def _compile(function: Callable[..., Any], liberties: set[str]) -> Any:
         return numba.njit(**options)(function)
 
 
-class ByAddress(numba.types.WrapperAddressProtocol):  # type: ignore[misc]
+class ByAddress(numba.types.WrapperAddressProtocol):
     """A compiled function that other compiled functions call by its address.
 
     A function that is called by its name is compiled again inside of every caller: within a training, three
@@ -64,7 +64,7 @@ class ByAddress(numba.types.WrapperAddressProtocol):  # type: ignore[misc]
     """
 
     def __init__(self, function: Any, *arguments: object) -> None:
-        kinds = tuple(numba.typeof(argument) for argument in arguments)
+        kinds = tuple(map(numba.typeof, arguments))
         function.compile(kinds)
         self._compiled = function.overloads[kinds]  # kept, with the code that the address is of
         name = self._compiled.fndesc.llvm_cfunc_wrapper_name

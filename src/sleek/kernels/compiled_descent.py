@@ -155,8 +155,8 @@ def _descend(values, products_of, gradient, value, rows, work, moving, numbers, 
             for i in range(len(found)):
                 found[i] = 0.0
             total, gained = _reduced(
-                values, products_of, gradient, X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V, sums, mean, L, theta, left, some,
-                powers, found,
+                values, products_of, gradient, X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V,
+                sums, mean, L, theta, left, some, powers, found,
             )  # fmt: skip
             unit = total if total != 0.0 else 1.0
             new = (0.5 * (total - gained) + 0.5 * moving.prior * squares) / unit
