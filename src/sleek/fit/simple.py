@@ -8,7 +8,7 @@ the judging rows comes from one eigendecomposition a size and split.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -116,28 +116,36 @@ def simple_models(trials: Trials, outputs: Outputs) -> list[Candidate]:
         for basis in (Linear(), Curves())
     )
     constant = trials.constant = Candidate(linear.change(1), policy.CONSTANT_STEP, outputs)
-    found = [constant, *_sizes(trials, linear, outputs), *_sizes(trials, curves, outputs)]
+    found = [constant, *_sizes(trials, linear, _paths(trials, linear, outputs))]
+    paths = _paths(trials, curves, outputs)
+    found += _sizes(trials, curves, paths)
     smooth = curves.following(policy.STRENGTH_STEP ** -found[-1].step)
-    return [*found, *_sizes(trials, smooth, outputs)[:-1]]
+    again = [replace(path, pieces=smooth.of(path.split.rest)) for path in paths]
+    return [*found, *_sizes(trials, smooth, again, whole=False)]
 
 
-def _sizes(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[Candidate]:
-    """Models of every size."""
-    places = trials.levels[-1]
-    splits = [replace(trials.splits[at], rest=trials.rows(at, outputs)) for at in places]
-    pieces = [dictionary.of(split.rest) for split in splits]
-    paths = [_Paths.of(split, one, dictionary.signs) for split, one in zip(splits, pieces, strict=True)]
-    least = min(len(one.order) for one in pieces)
+def _paths(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[_Paths]:
+    """The pieces on the rows of every split that judges."""
+    splits = [replace(trials.splits[at], rest=trials.rows(at, outputs)) for at in trials.levels[-1]]
+    return [_Paths.of(split, dictionary.of(split.rest), dictionary.signs) for split in splits]
+
+
+def _sizes(
+    trials: Trials, dictionary: Dictionary, paths: Sequence[_Paths], whole: bool = True
+) -> list[Candidate]:
+    """Models of every size; of all pieces, too, if they are wanted `whole`."""
+    least = min(len(path.pieces.order) for path in paths)
+    outputs = paths[0].split.rest.outputs
     found = []
-    for size in [*(size for size in policy.PIECES if size < least), least]:
+    for size in [*(size for size in policy.PIECES if size < least), *([least] if whole else [])]:
         sized = [path.take(size if size < least else None) for path in paths]
         judged = [one.residuals() for one in sized]
         verdicts = [Verdict.of(outputs, [paths[i] for paths in judged]) for i in range(len(judged[0]))]
         best = int(np.argmin([verdict.loss for verdict in verdicts]))
         change = dictionary.change(size if size < least else policy.MOST_PIECES)
         candidate = Candidate(change, STEPS[best], outputs)
-        for at, split, one in zip(places, splits, sized, strict=True):
-            trials.keep(candidate, at, one.draft(trials.penalty(STEPS[best], split.rest)))
+        for at, one in zip(trials.levels[-1], sized, strict=True):
+            trials.keep(candidate, at, one.draft(trials.penalty(STEPS[best], one.split.rest)))
         trials.remember(candidate, verdicts[best])
         found.append(candidate)
     return found
