@@ -116,7 +116,7 @@ def _direction(pairs, products, first, n_pairs, g, d):  # type: ignore[no-untype
 
 
 @_jit
-def _descend(values, products_of, gradient, value, rows, work, moving, numbers, found, points, pairs, products, lower, max_iter, tol, first_gain, rules, history):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+def _descend(values, products_of, add_weighted, spread_back, gradient, value, rows, work, moving, numbers, found, points, pairs, products, lower, max_iter, tol, first_gain, rules, history):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
     x, g, free, d, there = points[0], points[1], points[2], points[3], points[4]
     there_g, best, best_g, y = points[5], points[6], points[7], points[8]
     p, most_pairs = len(x), pairs.shape[1]
@@ -155,8 +155,8 @@ def _descend(values, products_of, gradient, value, rows, work, moving, numbers, 
             for i in range(len(found)):
                 found[i] = 0.0
             total, gained = _reduced(
-                values, products_of, gradient, X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V,
-                sums, mean, L, theta, left, some, powers, found,
+                values, products_of, add_weighted, spread_back, gradient, X, T, s, roots, parts,
+                wanted, Phi, dPhi, ridge, numbers, V, sums, mean, L, theta, left, some, powers, found,
             )  # fmt: skip
             unit = total if total != 0.0 else 1.0
             new = (0.5 * (total - gained) + 0.5 * moving.prior * squares) / unit

@@ -90,13 +90,15 @@ class ReducedObjective:
         roots, dPhi = np.sqrt(s), np.empty_like(Phi)
         V, products, mean = np.zeros((size, PRODUCT_ROWS)), np.zeros((size, size)), np.empty(m + k)
         some, powers, numbers = np.empty(ROWS, X.dtype), np.empty(ROWS, np.int64), np.empty(0)
+        L, theta, left = np.empty((m, m)), np.empty((k, m)), np.empty((k, X.shape[1]))
         self.calls = (
             ByAddress(_unit_values, X, parts, numbers, Phi, some, powers),
             ByAddress(_centred_products, Phi, T, s, roots, mean, V, products),
+            ByAddress(_add_weighted, theta, Phi, left),
+            ByAddress(_spread_back, left, theta, dPhi),
             ByAddress(_unit_gradient, X, parts, numbers, Phi, dPhi, wanted, some, numbers),
         )
         self.rows = X, T, s, roots, parts, wanted, Phi, dPhi, 1.0 / C
-        L, theta, left = np.empty((m, m)), np.empty((k, m)), np.empty((k, X.shape[1]))
         self.work = V, products, mean, L, theta, left, some, powers
 
     @interruptible
@@ -311,7 +313,7 @@ def _unit_gradient(X, parts, numbers, Phi, dPhi, wanted, dz, found):  # type: ig
 
 
 @_jit
-def _reduced(values, products_of, gradient, X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V, products, mean, L, theta, left, work, powers, found):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
+def _reduced(values, products_of, add_weighted, spread_back, gradient, X, T, s, roots, parts, wanted, Phi, dPhi, ridge, numbers, V, products, mean, L, theta, left, work, powers, found):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
     """Fill `found`; returns Σ s (t - t̄)² and θ∘R, NaN if there is no Cholesky decomposition."""
     m, n = Phi.shape
     k = len(T)
@@ -352,12 +354,12 @@ def _reduced(values, products_of, gradient, X, T, s, roots, parts, wanted, Phi, 
         r = left[c]
         for at in range(n):
             r[at] = b - T[c, at]
-    _add_weighted(theta, Phi, left)
+    add_weighted(theta, Phi, left)
     for c in range(k):
         r = left[c]
         for at in range(n):
             r[at] *= s[at]
-    _spread_back(left, theta, dPhi)
+    spread_back(left, theta, dPhi)
     gradient(X, parts, numbers, Phi, dPhi, wanted, work, found)
     return total, gain
 
