@@ -122,6 +122,8 @@ RAMPS_PER_FEATURE = 4
 CONSTANT_STEP = 24
 # Numbers of pieces that are tried.
 PIECES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 70)
+# From so many on also those that follow what all pieces say together; fewer are mostly the same ones.
+FEWEST_SMOOTH = 7
 # Ramps that stand beside units: at most so many, and one for so many rows.
 RAMPS_BESIDE = 30
 ROWS_PER_RAMP = 20

@@ -40,6 +40,7 @@ class Pieces:
 
     expansion: Expansion
     order: IntArray
+    moments: Moments  # of the rows that the order comes from, and of their targets
 
     def take(self, size: int) -> Expansion:
         """The first of them, or all."""
@@ -74,19 +75,21 @@ class Dictionary:
         return self._found.of(rows.rows.X, lambda: self._select(rows))
 
     def _select(self, rows: Sample) -> Pieces:
-        few = rows.smallest(policy.SELECTION_ROWS).rows
-        expansion = self._start(rows, few) if self.whole is None else self.whole[0].of(rows).expansion
-        moments, signs = (
-            Moments.of(expansion.features(few.X), few.T, few.s),
-            unit_signs(expansion, self.signs),
-        )
-        if self.whole is not None:
-            theta, _ = solve(moments, self.whole[1], signs)
-            moments = replace(moments, R=moments.G @ theta)
+        if self.whole is None:
+            few = rows.smallest(policy.SELECTION_ROWS).rows
+            expansion = self._start(rows, few)
+            moments = targets = Moments.of(expansion.features(few.X), few.T, few.s)
+        else:
+            everything, C = self.whole
+            pieces = everything.of(rows)
+            expansion, moments = pieces.expansion, pieces.moments
+            theta, _ = solve(moments, C, unit_signs(expansion, self.signs))
+            targets = replace(moments, R=moments.G @ theta)
         sizes = [size for size in policy.PIECES if size < len(expansion)]
-        order = forward_selection(moments, 1.0 / self.strength, max(sizes, default=0), signs)
+        signs = unit_signs(expansion, self.signs)
+        order = forward_selection(targets, 1.0 / self.strength, max(sizes, default=0), signs)
         rest = np.setdiff1d(np.arange(len(expansion)), order)
-        return Pieces(expansion, np.concatenate([order, rest]))
+        return Pieces(expansion, np.concatenate([order, rest]), moments)
 
     def _start(self, rows: Sample, few: Block) -> Expansion:
         """All pieces; of many features those that say most by themselves have some."""
@@ -121,7 +124,7 @@ def simple_models(trials: Trials, outputs: Outputs) -> list[Candidate]:
     found += _sizes(trials, curves, paths)
     smooth = curves.following(policy.STRENGTH_STEP ** -found[-1].step)
     again = [replace(path, pieces=smooth.of(path.split.rest)) for path in paths]
-    return [*found, *_sizes(trials, smooth, again, whole=False)]
+    return [*found, *_sizes(trials, smooth, again, policy.FEWEST_SMOOTH, whole=False)]
 
 
 def _paths(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[_Paths]:
@@ -131,13 +134,13 @@ def _paths(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[_Pa
 
 
 def _sizes(
-    trials: Trials, dictionary: Dictionary, paths: Sequence[_Paths], whole: bool = True
+    trials: Trials, dictionary: Dictionary, paths: Sequence[_Paths], fewest: int = 1, whole: bool = True
 ) -> list[Candidate]:
-    """Models of every size; of all pieces, too, if they are wanted `whole`."""
+    """Models of every size of at least so many pieces, and of all of them, if they are wanted `whole`."""
     least = min(len(path.pieces.order) for path in paths)
     outputs = paths[0].split.rest.outputs
     found = []
-    for size in [*(size for size in policy.PIECES if size < least), *([least] if whole else [])]:
+    for size in [*(size for size in policy.PIECES if fewest <= size < least), *([least] if whole else [])]:
         sized = [path.take(size if size < least else None) for path in paths]
         judged = [one.residuals() for one in sized]
         verdicts = [Verdict.of(outputs, [paths[i] for paths in judged]) for i in range(len(judged[0]))]
@@ -167,9 +170,11 @@ class _Paths:
 
     @classmethod
     def of(cls, split: Split, pieces: Pieces, signs: tuple[int, ...] | None) -> _Paths:
-        rows = split.rest.rows
+        rows, moments = split.rest.rows, None
         Phi = pieces.expansion.features(rows.X)
-        moments = Moments.of(Phi, rows.T, rows.s) if Phi.shape[1] <= len(Phi) else None
+        if Phi.shape[1] <= len(Phi):
+            few = len(rows) <= policy.SELECTION_ROWS
+            moments = pieces.moments if few else Moments.of(Phi, rows.T, rows.s)
         out, own = pieces.expansion.features(split.judging.rows.X), unit_signs(pieces.expansion, signs)
         return cls(split, pieces, Phi, out, moments, own)
 
