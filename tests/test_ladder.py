@@ -23,7 +23,7 @@ from sleek.fit.judge import Split, folds_of
 from sleek.fit.ladder import place
 from sleek.fit.plan import Request
 from sleek.fit.race import best_strength
-from sleek.fit.simple import forward_selection
+from sleek.fit.simple import Dictionary, forward_selection
 from sleek.fit.start import Family, _at_leaves, _Leaves
 from sleek.fit.trials import Candidate, Trials
 from sleek.plots import plot_path
@@ -263,6 +263,32 @@ def test_forward_selection_takes_what_lowers_the_objective_most():
     for _ in range(4):
         kept.append(min(set(range(7)) - set(kept), key=lambda j: objective([*kept, j])))
     np.testing.assert_array_equal(forward_selection(moments, C, 4), kept)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pieces_that_follow_all_of_them_are_the_same_in_another_order_and_come_closer_to_them(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, size=(300, 4))
+    y = np.sin(2 * X[:, :1]) + X[:, 1:2] ** 2 + rng.normal(size=(300, 1))
+    rows, strength, C = sample_of(number_source(X, y)), 3.0, 0.1
+    by_targets = Dictionary(Curves(), strength, None)
+    both = by_targets.of(rows), by_targets.following(C).of(rows)
+    assert both[0].expansion is both[1].expansion
+    assert sorted(both[0].order) == sorted(both[1].order) == list(range(len(both[0].expansion)))
+    Phi, block = both[0].expansion.features(rows.rows.X), rows.rows
+    theta, b = solve(Moments.of(Phi, block.T, block.s), C)
+    smooth = Phi @ theta + b
+
+    moments = Moments.of(Phi, smooth, block.s)
+
+    def left(order, size):
+        """The penalised error of so many pieces as a model of what all of them say."""
+        some = moments.units(np.asarray(order[:size]))
+        return float(some.tt.sum() - np.sum(solve(some, 1.0 / strength).theta * some.R))
+
+    targets, follow = (np.array([left(one.order, size) for size in policy.PIECES]) for one in both)
+    assert np.mean(follow / targets) < 0.99 and np.all(follow < 1.1 * targets)
+    assert not np.array_equal(*(one.order for one in both))
 
 
 # -- folds ---------------------------------------------------------------------------------------------------

@@ -61,6 +61,13 @@ class ByAddress(numba.types.WrapperAddressProtocol):
     function : a compiled function
     *arguments
         Some that it will be called with: their types are those of this address.
+
+    Examples
+    --------
+    >>> double = _jit(lambda x: 2.0 * x)
+    >>> twice = _jit(lambda function, x: function(function(x)))
+    >>> twice(ByAddress(double, 1.0), 3.0)
+    12.0
     """
 
     def __init__(self, function: Any, *arguments: object) -> None:
