@@ -287,7 +287,8 @@ def test_pieces_that_follow_all_of_them_are_the_same_in_another_order_and_come_c
         return float(some.tt.sum() - np.sum(solve(some, 1.0 / strength).theta * some.R))
 
     targets, follow = (np.array([left(one.order, size) for size in policy.PIECES]) for one in both)
-    assert np.mean(follow / targets) < 0.99 and np.all(follow < 1.1 * targets)
+    assert np.mean(follow / targets) < 0.99
+    assert np.all(follow < 1.1 * targets)
     assert not np.array_equal(*(one.order for one in both))
 
 
