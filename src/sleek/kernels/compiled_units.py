@@ -20,7 +20,7 @@ import numpy as np
 
 from sleek._runtime.interrupts import interruptible
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
-from sleek.kernels.compiled import PRODUCT_ROWS, ByAddress, _centred_products, _jit, _jit_in_order
+from sleek.kernels.compiled import PRODUCT_ROWS, _centred_products, _jit, _jit_in_order, by_address
 
 SQUARED, ABSOLUTE, BOX, STEP = range(4)  # as in `kernels.COMPILED_KINDS`
 ROWS = 512  # of a stretch
@@ -92,11 +92,11 @@ class ReducedObjective:
         some, powers, numbers = np.empty(ROWS, X.dtype), np.empty(ROWS, np.int64), np.empty(0)
         L, theta, left = np.empty((m, m)), np.empty((k, m)), np.empty((k, X.shape[1]))
         self.calls = (
-            ByAddress(_unit_values, X, parts, numbers, Phi, some, powers),
-            ByAddress(_centred_products, Phi, T, s, roots, mean, V, products),
-            ByAddress(_add_weighted, theta, Phi, left),
-            ByAddress(_spread_back, left, theta, dPhi),
-            ByAddress(_unit_gradient, X, parts, numbers, Phi, dPhi, wanted, some, numbers),
+            by_address(_unit_values, X, parts, numbers, Phi, some, powers),
+            by_address(_centred_products, Phi, T, s, roots, mean, V, products),
+            by_address(_add_weighted, theta, Phi, left),
+            by_address(_spread_back, left, theta, dPhi),
+            by_address(_unit_gradient, X, parts, numbers, Phi, dPhi, wanted, some, numbers),
         )
         self.rows = X, T, s, roots, parts, wanted, Phi, dPhi, 1.0 / C
         self.work = V, products, mean, L, theta, left, some, powers
