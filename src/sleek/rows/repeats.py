@@ -165,18 +165,12 @@ def looks_grouped(X: FloatArray, names: Sequence[str] | None, columns: IntArray)
     words = [f"number {i}" for i in range(X.shape[1])] if names is None else [repr(name) for name in names]
     found = [np.unique(column, return_inverse=True) for column in X.T]
     sizes = np.array([len(values) for values, _ in found])
-    codes = [code.ravel() for _, code in found]
+    codes = np.array([code.ravel() for _, code in found], dtype=np.int32)
     few, many = ROWS_OF_IDENTIFIER
     for i in np.flatnonzero((sizes >= LEAST_IDENTIFIERS) & (few * sizes <= n) & (n <= many * sizes)):
-        repeated = np.bincount(codes[i]) > 1
-        for j in np.flatnonzero((sizes >= LEAST_OTHERS) & (sizes <= sizes[i])):
-            if columns[i] == columns[j] or repeated.sum() < LEAST_IDENTIFIERS:
-                continue
-            if abs(np.corrcoef(codes[i], codes[j])[0, 1]) > MOST_ALIKE:
-                continue
-            pairs = np.unique(codes[i].astype(np.int64) * sizes[j] + codes[j])
-            each = np.bincount(pairs // sizes[j], minlength=sizes[i])
-            if (each[repeated] == 1).mean() >= CONSTANT_SHARE:
+        others = (sizes >= LEAST_OTHERS) & (sizes <= sizes[i]) & (columns != columns[i])
+        for j in _constant_within(codes, i, np.flatnonzero(others)):
+            if abs(np.corrcoef(codes[i], codes[j])[0, 1]) <= MOST_ALIKE:
                 return (
                     f"Feature {words[j]} never changes among rows of the same {words[i]} ({sizes[i]} values "
                     f"in {n} rows)"
@@ -188,6 +182,26 @@ def looks_grouped(X: FloatArray, names: Sequence[str] | None, columns: IntArray)
     if equal >= EQUAL_SHARE * n:
         return f"{equal} of {n} rows are equal to another one but for the target"
     return None
+
+
+def _constant_within(codes: IntArray, i: int, others: IntArray) -> IntArray:
+    """Which other features (d, n) hardly ever change among the rows of one value of feature i.
+
+    Of rows sorted by feature i, a value's are a stretch, and a feature's least and largest code there agree.
+    """
+    order = np.argsort(codes[i], kind="stable")
+    starts = np.flatnonzero(np.diff(codes[i][order], prepend=-1))
+    repeated = np.diff(starts, append=len(order)) > 1
+    if repeated.sum() < LEAST_IDENTIFIERS:
+        return others[:0]
+    left = others
+    for some in (slice(starts[repeated][LEAST_IDENTIFIERS - 1] + 2), slice(None)):  # most are out at once
+        rows, begins = order[some], starts[starts < len(order[some])]
+        own = codes[left[:, None], rows]
+        alike = np.minimum.reduceat(own, begins, axis=1) == np.maximum.reduceat(own, begins, axis=1)
+        kept = repeated[: len(begins)]
+        left = left[alike[:, kept].mean(axis=1) >= (CONSTANT_SHARE if some.stop is None else 0.5)]
+    return left
 
 
 @dataclass(frozen=True, eq=False)
