@@ -165,9 +165,9 @@ def looks_grouped(X: FloatArray, names: Sequence[str] | None, columns: IntArray)
     words = [f"number {i}" for i in range(X.shape[1])] if names is None else [repr(name) for name in names]
     found = [np.unique(column, return_inverse=True) for column in X.T]
     sizes = np.array([len(values) for values, _ in found])
-    codes = np.array([code.ravel() for _, code in found], dtype=np.int32)
+    codes = np.array([code.ravel() for _, code in found])
     few, many = ROWS_OF_IDENTIFIER
-    for i in np.flatnonzero((sizes >= LEAST_IDENTIFIERS) & (few * sizes <= n) & (n <= many * sizes)):
+    for i in np.flatnonzero((sizes >= LEAST_IDENTIFIERS) & (few * sizes <= n) & (n <= many * sizes)).tolist():
         others = (sizes >= LEAST_OTHERS) & (sizes <= sizes[i]) & (columns != columns[i])
         for j in _constant_within(codes, i, np.flatnonzero(others)):
             if abs(np.corrcoef(codes[i], codes[j])[0, 1]) <= MOST_ALIKE:
