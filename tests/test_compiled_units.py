@@ -183,3 +183,16 @@ def test_passes_for_any_loss_are_those_of_the_bases(n_outputs: int, dtype: type)
         by_u = moving.coordinates.by_u(expansion.vjp(X.astype(float), Phi, g @ theta.T))
         fast = moving.coordinates.flat.by_u_of_numbers(by_numbers)
         np.testing.assert_allclose(fast, by_u, rtol=0, atol=tol * np.abs(by_u).max())
+
+
+@pytest.mark.parametrize(("dtype", "lowest", "error"), [(np.float64, -700, 4e-16), (np.float32, -87, 2e-7)])
+def test_exponentials_are_those_of_numpy_and_far_ones_are_nearly_0(
+    dtype: type, lowest: float, error: float
+) -> None:
+    from sleek.kernels.compiled_units import ROWS, _exp
+
+    z = -np.abs(np.random.default_rng(0).gamma(1.0, 20.0, ROWS)).astype(dtype)
+    z[:6] = 0.0, -1e-9, -np.log(2.0), lowest, 10 * lowest, -1e30
+    found = z.copy()
+    _exp(found, ROWS, np.empty(ROWS, np.int64))
+    np.testing.assert_allclose(found, np.exp(np.maximum(z.astype(float), lowest)), rtol=error)

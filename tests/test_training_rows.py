@@ -17,6 +17,7 @@ from sleek.trainers import joint, varpro
 from sleek.trainers.base import Reached
 from sleek.trainers.training_rows import (
     ONE_CALL_ROWS,
+    SINGLE_ROWS,
     Turned,
     TurnedAccess,
     training_rows,
@@ -38,9 +39,9 @@ def blocks_of(source):
 @pytest.mark.parametrize(
     ("n", "n_units", "turned", "dtype"),
     [
-        (100, 5, False, np.float64),  # too few to be worth it
-        (1000, 50, True, np.float64),
-        (LARGE_BLOCK - 1, 5, True, np.float64),
+        (100, 3, False, np.float64),  # too few to be worth it
+        (SINGLE_ROWS - 1, 50, True, np.float64),
+        (SINGLE_ROWS, 5, True, np.float32),
         (LARGE_BLOCK + 700, 5, True, np.float32),
         (ONE_CALL_ROWS + 700, 5, True, np.float32),
     ],

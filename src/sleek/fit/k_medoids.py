@@ -2,13 +2,14 @@
 
 The swap step is FasterPAM (Schubert and Rousseeuw, 2021): the change of the loss for exchanging any medoid
 with a candidate is found for all medoids at once, from each row's nearest and second nearest medoid, and
-an improving swap is made as soon as it is seen. Distances are computed for a few candidates at a time and
-never stored, so memory is O(rows), not O(rows²).
+an improving swap is made as soon as it is seen. Of many rows distances are computed for a few candidates at a
+time and never stored, so memory is O(rows), not O(rows²).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -18,6 +19,7 @@ from sleek.fit import policy
 from sleek.rows.sample import Sample
 
 CANDIDATES = 32  # candidate medoids examined together
+KEPT_ROWS = 1024  # up to which all distances are computed once, 8 MB
 
 
 def distinct_rows(
@@ -47,66 +49,101 @@ def k_medoids(rows: FloatArray, weights: FloatArray, n_medoids: int, rng: np.ran
     """
     if n_medoids == len(rows):
         return np.arange(len(rows))
+    far = _distances(rows)
     best_loss, best = np.inf, np.arange(n_medoids)
     for _ in range(policy.MEDOID_RESTARTS if n_medoids <= policy.FEW_MEDOIDS else 1):
-        medoids, loss = _swap_until_stable(rows, weights, _seed(rows, weights, n_medoids, rng))
+        medoids, loss = _swap_until_stable(far, weights, _seed(far, weights, n_medoids, rng))
         if loss < best_loss * (1 - 1e-12):  # a tie goes to the earlier start, whatever the rounding
             best_loss, best = loss, medoids
     return np.sort(best)
 
 
-def _seed(rows: FloatArray, weights: FloatArray, n_medoids: int, rng: np.random.Generator) -> IntArray:
+Distances = Callable[[IntArray], FloatArray]  # of some rows from all rows
+
+
+def _distances(rows: FloatArray) -> Distances:
+    if len(rows) > KEPT_ROWS:
+        return lambda some: cdist(rows[some], rows)
+    all_distances = cdist(rows, rows)
+    return lambda some: all_distances[some]
+
+
+def _seed(far: Distances, weights: FloatArray, n_medoids: int, rng: np.random.Generator) -> IntArray:
     """Start medoids, each drawn with probability weight·(distance to those drawn before)."""
     medoids = np.empty(n_medoids, dtype=np.int64)
     chance = weights
-    distance = np.full(len(rows), np.inf)
+    distance = np.full(len(weights), np.inf)
     for j in range(n_medoids):
         cumulated = np.cumsum(chance)
         medoids[j] = np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right")
-        np.minimum(distance, cdist(rows[medoids[j : j + 1]], rows)[0], out=distance)
+        np.minimum(distance, far(medoids[j : j + 1])[0], out=distance)
         chance = weights * distance
     return medoids
 
 
-def _swap_until_stable(rows: FloatArray, weights: FloatArray, medoids: IntArray) -> tuple[IntArray, float]:
+def _swap_until_stable(far: Distances, weights: FloatArray, medoids: IntArray) -> tuple[IntArray, float]:
     """Swap medoids with other rows as long as that lowers the loss; the medoids and their loss."""
     medoids = medoids.copy()
-    D = cdist(rows[medoids], rows)  # (m, n)
+    D, n = far(medoids), len(weights)  # (m, n)
     near = _Near.of(D)
     loss = float(weights @ near.first)
     position, unchanged = 0, 0
-    while unchanged < len(rows):
-        candidates = np.arange(position, min(position + CANDIDATES, len(rows)))
-        distances = cdist(rows[candidates], rows)  # (candidates, n)
+    while unchanged < n:
+        candidates = np.arange(position, min(position + CANDIDATES, n))
+        distances = far(candidates)  # (candidates, n)
         while True:
             change = _swap_changes(distances, near, weights)  # (candidates, m)
             best, j = np.unravel_index(change.argmin(), change.shape)
             if change[best, j] >= -1e-12 * loss:
                 break
             medoids[j], D[j] = candidates[best], distances[best]
-            near = _Near.of(D)
+            near.swap(D, int(j))
             loss = float(weights @ near.first)
             unchanged = 0
         unchanged += len(candidates)
-        position = 0 if candidates[-1] == len(rows) - 1 else position + CANDIDATES
+        position = 0 if candidates[-1] == n - 1 else position + CANDIDATES
     return medoids, loss
 
 
-class _Near(NamedTuple):
+@dataclass(eq=False)
+class _Near:
     """How far the two nearest medoids are from every row, and which rows each medoid is nearest to."""
 
-    first: FloatArray  # (n,)
-    second: FloatArray  # (n,)
+    nearest: IntArray  # (n,) the number of the nearest medoid
+    next: IntArray  # (n,) and of the second nearest
+    first: FloatArray  # (n,) the distances of both
+    second: FloatArray  # (n,) infinite if there is one medoid
     members: FloatArray  # (n, m) 1 for the nearest medoid
 
     @classmethod
     def of(cls, D: FloatArray) -> _Near:
         n_medoids, n = D.shape
-        nearest = D.argmin(axis=0)
-        second = np.partition(D, 1, axis=0)[1] if n_medoids > 1 else np.full(n, np.inf)
-        members = np.zeros((n, n_medoids))
-        members[np.arange(n), nearest] = 1.0
-        return cls(D[nearest, np.arange(n)], second, members)
+        (nearest, after), (first, second) = np.zeros((2, n), np.int64), np.empty((2, n))
+        near = cls(nearest, after, first, second, np.empty((n, n_medoids)))
+        near._look(D, np.arange(n))
+        return near
+
+    def swap(self, D: FloatArray, j: int) -> None:
+        """Medoid j has become another row: only rows that it was near to look at all medoids again."""
+        d, was_near = D[j], (self.nearest == j) | (self.next == j)
+        closer = ~was_near & (d < self.first)
+        between = ~was_near & ~closer & (d < self.second)
+        self.next[closer], self.second[closer] = self.nearest[closer], self.first[closer]
+        self.nearest[closer], self.first[closer] = j, d[closer]
+        self.next[between], self.second[between] = j, d[between]
+        self.members[closer] = 0.0
+        self.members[closer, j] = 1.0
+        self._look(D, np.flatnonzero(was_near))
+
+    def _look(self, D: FloatArray, rows: IntArray) -> None:
+        left, at = D[:, rows], np.arange(len(rows))
+        nearest = left.argmin(axis=0)
+        self.nearest[rows], self.first[rows] = nearest, left[nearest, at]
+        left[nearest, at] = np.inf
+        self.next[rows] = left.argmin(axis=0)
+        self.second[rows] = left[self.next[rows], at]
+        self.members[rows] = 0.0
+        self.members[rows, nearest] = 1.0
 
 
 def _swap_changes(distances: FloatArray, near: _Near, weights: FloatArray) -> FloatArray:

@@ -15,7 +15,6 @@ from sleek.kernels import reference
 from sleek.kernels.reference import output_gradient, projection_vjp
 
 __all__ = [
-    "BOXES_COMPILED_FROM",
     "COMPILED_KINDS",
     "LARGE_BLOCK",
     "MANY_ROWS",
@@ -27,6 +26,7 @@ __all__ = [
     "can_compile",
     "centred_products",
     "column_moments",
+    "may_compile",
     "output_gradient",
     "projection",
     "projection_vjp",
@@ -38,8 +38,10 @@ __all__ = [
 # training comes back hundreds of times. NumPy takes 0.1 to 1 ms for so many, and 4 ms for the fewest boxes.
 COMPILED_FROM = 2**18
 BOXES_COMPILED_FROM = 2**12
-# Kinds of units that `compiled_units` knows, and rows times learnt numbers from which training uses it.
+# Kinds of units that `compiled_units` knows, how many numbers for each feature their units have at most, and
+# rows times learnt numbers from which training uses it.
 COMPILED_KINDS = ("squared", "absolute", "box", "step")
+MOST_NUMBERS = 4
 UNITS_COMPILED_FROM = 2**13
 # Rows from which sums over rows are: `sources.block_rows` cuts large data into blocks of this size.
 LARGE_BLOCK = 4096
@@ -53,6 +55,11 @@ MANY_ROWS = 50_000
 def can_compile() -> bool:
     """Whether numba is installed; it is not imported for that."""
     return find_spec("numba") is not None
+
+
+def may_compile(size: int) -> bool:
+    """Whether training uses compiled loops for some units, of so many rows times units times features."""
+    return MOST_NUMBERS * size >= UNITS_COMPILED_FROM and can_compile()
 
 
 def _implementation(large: bool) -> Any:

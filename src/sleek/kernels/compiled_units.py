@@ -145,13 +145,43 @@ class OutputPasses:
 
 
 @_jit_in_order
+def _exp_single(z, n, powers):  # type: ignore[no-untyped-def]
+    single = np.float32
+    as_floats = powers.view(np.float32)
+    low, per_log, shift = single(-87.0), single(1.442695040888963), single(12582912.0)
+    log_high, log_low = single(0.693359375), single(-2.12194440e-4)
+    c6, c5, c4 = single(1.9875691500e-4), single(1.3981999507e-3), single(8.3334519073e-3)
+    c3, c2, c1, one = single(4.1665795894e-2), single(0.16666665459), single(0.5), single(1.0)
+    for r in range(n):
+        x = max(z[r], low)
+        rounded = x * per_log + shift
+        as_floats[r] = rounded
+        k = rounded - shift
+        t = (x - k * log_high) - k * log_low
+        p = c6 * t
+        p = (p + c5) * t
+        p = (p + c4) * t
+        p = (p + c3) * t
+        p = (p + c2) * t
+        p = (p + c1) * t
+        z[r] = (p + one) * t + one
+    for r in range(n):
+        powers[r] = (powers[r] + 127) << 23
+    for r in range(n):
+        z[r] *= as_floats[r]
+
+
+@_jit_in_order
 def _exp(z, n, powers):  # type: ignore[no-untyped-def]
     """z = exp(z) of n numbers below 700, to the last bit: 2^k·exp(t), z = k·log 2 + t, |t| ≤ ½ log 2.
 
     exp(t) is a polynomial, and 2^k is written as the bits of a float: both become vector instructions, as a
     call of the C library does not. Added to 1.5·2⁵², a number is rounded, and its last bits are k. Below -700
-    it is exp(-700).
+    it is exp(-700). In single precision exp(t) has half as many terms, 2²³ stands for 2⁵², and -87 for -700.
     """
+    if z.itemsize == 4:
+        _exp_single(z, n, powers.view(np.int32))
+        return
     as_floats = powers.view(np.float64)
     for r in range(n):
         x = max(np.float64(z[r]), -700.0)

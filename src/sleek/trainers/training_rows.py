@@ -1,6 +1,6 @@
 """Training rows in the memory layout of compiled loops, kept between the passes of an optimisation.
 
-Rows are turned, which means Fortran-ordered: see `sleek.kernels.compiled`. In large data they are read in
+Rows are turned, which means Fortran-ordered: see `sleek.kernels.compiled`. All but the fewest are read in
 single precision, as are the values of units that come from them, which halves the time of a pass. That
 decides nothing: what is rounded is where a row lies, by 1e-7 of a standard deviation. Sums over rows, theta
 and b stay in double precision, and so does whatever is computed when training has ended.
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sleek._runtime.threads import Workers
-from sleek.kernels import BOXES_COMPILED_FROM, LARGE_BLOCK, can_compile
+from sleek.kernels import can_compile, may_compile
 from sleek.kernels.column_statistics import ColumnMoments
 from sleek.outputs.base import Outputs
 from sleek.rows.sample import Sample
@@ -23,6 +23,8 @@ from sleek.rows.source import Block, MappedSource, OneBlock, RandomAccess, Sourc
 # Rows of a sample up to which an evaluation is one call for all of them, in one thread, without anything
 # between blocks: 16,384 × 28 in single precision are 2 MB.
 ONE_CALL_ROWS = 2**14
+# Rows from which single precision is faster: of fewer most of the time goes by between the passes.
+SINGLE_ROWS = 512
 KEEP_ROWS = 2**24  # numbers of rows, 64 MB in single precision, up to which they are kept
 # Standard deviations between the rows of a block and 0 up to which single precision is enough, and the
 # largest number whose square it can hold.
@@ -34,13 +36,13 @@ def training_rows(source: Source, n_units: int) -> Source:
 
     What a task adds up to is the same, but for rounding.
     """
-    single = source.n_rows >= LARGE_BLOCK
+    single = source.n_rows >= SINGLE_ROWS
     whole = OneBlock.of(source)
     if isinstance(source, Sample) and source.n_rows <= ONE_CALL_ROWS and can_compile():
         whole = OneBlock(source.rows, source.outputs)
     if isinstance(whole, OneBlock):
-        many = whole.rows.X.size * n_units >= BOXES_COMPILED_FROM
-        return replace(whole, rows=turn(whole.rows, single)) if many else whole
+        compiled = may_compile(whole.rows.X.size * n_units)
+        return replace(whole, rows=turn(whole.rows, single)) if compiled else whole
     return TurnedAccess(source, single) if isinstance(source, RandomAccess) else Turned(source, single)
 
 
