@@ -127,7 +127,7 @@ class Trials:
         self._seconds: dict[Candidate, float] = {}
         self._numbers: dict[Candidate, int] = {}
         self._least_gains: dict[tuple[Candidate, Candidate], float] = {}
-        self.constant: Candidate | None = None  # the model that knows nothing, once it was tried
+        self.constants: dict[Outputs, Candidate] = {}  # the model that knows nothing, by what is learnt
 
     # -- rows
 
@@ -234,14 +234,14 @@ class Trials:
         return self._least_gains[new, simpler]
 
     def _least_gain(self, new: Candidate, simpler: Candidate) -> float:
-        if self._rung(new) == self._rung(simpler) == 0 and simpler is not self.constant:
+        if self._rung(new) == self._rung(simpler) == 0 and simpler not in self.constants.values():
             return 0.0
         errors = self.sure_errors if self._rung(new) > self._rung(simpler) else policy.SURE_ERRORS
         old = self.judge(simpler)
         doublings = max(0.0, math.log2(self.numbers(new) / self.numbers(simpler)))
         share = min(policy.SHARE_PER_DOUBLING * doublings, policy.MOST_SHARE)
-        if self.constant is not None and new.outputs is self.constant.outputs and old.loss > 0:
-            share *= min(1.0, max(0.0, self.judge(self.constant).loss / old.loss - 1.0))
+        if new.outputs in self.constants and old.loss > 0:
+            share *= min(1.0, max(0.0, self.judge(self.constants[new.outputs]).loss / old.loss - 1.0))
         return least_gain(self.judge(new), old, errors, share)
 
     def keeps_promise(self, candidate: Candidate) -> bool:
