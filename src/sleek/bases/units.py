@@ -101,8 +101,10 @@ def _magnitude(values: FloatArray) -> FloatArray:
 
 def _round_each(values: FloatArray, decimals: FloatArray) -> FloatArray:
     """Each value to so many decimals, as the float that a person would write."""
-    found = [round(v, int(d)) + 0.0 if np.isfinite(v) else v for v, d in np.broadcast(values, decimals)]
-    return np.array(found, dtype=np.float64).reshape(np.broadcast_shapes(values.shape, decimals.shape))
+    values, decimals = np.broadcast_arrays(values, decimals)
+    rounded, some = values + 0.0, np.isfinite(values) & (values != 0)  # most are 0
+    rounded[some] = [round(v, int(d)) + 0.0 for v, d in zip(values[some], decimals[some], strict=True)]
+    return rounded
 
 
 @dataclass(frozen=True, eq=False)

@@ -199,15 +199,18 @@ def influence(
             other[order, column.start - place.start : column.stop - place.start] = rows[from_row, column]
         moved = np.zeros((len(rows), len(group), theta.shape[1]))
         for part, z, units in zip(expansion.parts, sums, expansion.places(), strict=True):
-            formula = part.basis.formula
+            formula, weights = part.basis.formula, theta[units]
             if formula is None or z is None:
-                Phi = np.stack([part.features(_replace_column(rows, c, other, place)) for c in group], axis=2)
+                changed = [part.features(_replace_column(rows, c, other, place)) for c in group]
+                Phi = np.stack(changed, axis=2) - part.features(rows)[:, :, None]
             else:
-                change = formula.terms(other, part.units, place) - formula.terms(own, part.units, place)
+                seen = (part.basis.directions(part.units)[:, place] != 0).any(axis=1)
+                some, z, weights = part.units.map(lambda _, a: a[seen]), z[:, seen], weights[seen]  # noqa: B023
+                change = formula.terms(other, some, place) - formula.terms(own, some, place)
                 change = change if change.shape[2] == len(group) else np.add.reduceat(change, begins, axis=2)
-                Phi = expression(formula.profile).evaluate({"z": z[:, :, None] + change})
-            moved += np.matmul(Phi.transpose(0, 2, 1), theta[units])  # (n, columns, k)
-        moved -= outputs[:, None, :]
+                profile = expression(formula.profile)
+                Phi = profile.evaluate({"z": z[:, :, None] + change}) - profile.evaluate({"z": z})[:, :, None]
+            moved += np.matmul(Phi.transpose(0, 2, 1), weights)  # (n, columns, k)
         squares = np.einsum("nck,nck->c", moved, moved) / len(rows)
         found[first : first + len(group)] = np.sqrt(squares / spread)
     return found
