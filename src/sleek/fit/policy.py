@@ -251,7 +251,7 @@ ROUNDING_SHARE = 1e-3
 FOLDS = 3
 # How often rows are drawn again to find by how much those that choose a model flatter it, and how many in
 # all: many rows flatter little.
-DRAWS = 200
+DRAWS = 100
 MOST_DRAWN = 2**19
 # Rows on which the influence of columns is measured: its error is then below 0.03.
 INFLUENCE_ROWS = 1000

@@ -118,7 +118,7 @@ def simple_models(trials: Trials, outputs: Outputs) -> list[Candidate]:
         Dictionary(basis, policy.STRENGTH_STEP**policy.CURVE_STEP, trials.request.signs)
         for basis in (Linear(), Curves())
     )
-    constant = trials.constant = Candidate(linear.change(1), policy.CONSTANT_STEP, outputs)
+    constant = trials.constants[outputs] = Candidate(linear.change(1), policy.CONSTANT_STEP, outputs)
     found = [constant, *_sizes(trials, linear, _paths(trials, linear, outputs))]
     paths = _paths(trials, curves, outputs)
     found += _sizes(trials, curves, paths)
@@ -171,18 +171,19 @@ class _Paths:
     @classmethod
     def of(cls, split: Split, pieces: Pieces, signs: tuple[int, ...] | None) -> _Paths:
         rows, moments = split.rest.rows, None
-        Phi = pieces.expansion.features(rows.X)
+        Phi = pieces.expansion.features(np.asfortranarray(rows.X))  # columns, of which some are taken
         if Phi.shape[1] <= len(Phi):
             few = len(rows) <= policy.SELECTION_ROWS
             moments = pieces.moments if few else Moments.of(Phi, rows.T, rows.s)
-        out, own = pieces.expansion.features(split.judging.rows.X), unit_signs(pieces.expansion, signs)
+        out = pieces.expansion.features(np.asfortranarray(split.judging.rows.X))
+        own = unit_signs(pieces.expansion, signs)
         return cls(split, pieces, Phi, out, moments, own)
 
     def take(self, size: int | None) -> _Sized:
         """A model of so many pieces, or of all, at every strength."""
         rows, order = self.split.rest.rows, self.pieces.order
         at = np.arange(len(order)) if size is None else np.sort(order[:size])
-        expansion, out = self.pieces.expansion.take(at), self.out[:, at]
+        expansion, out = self.pieces.expansion.take(at), self.out.T[at].T
         if self.signs is None and self.moments is None:
             path = RidgePath.of_rows(self.Phi[:, at], rows.T, rows.s)
             return _Sized(self.split, expansion, out, path.solution, path)
