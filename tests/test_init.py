@@ -7,7 +7,7 @@ from made_sources import class_source, sample_of
 from scipy.spatial.distance import cdist
 
 from sleek.fit.k_medoids import distinct_rows, k_medoids
-from sleek.fit.policy import MEDOID_ROWS
+from sleek.fit.policy import MEDOID_ROWS, MEDOID_ROWS_PER_UNIT
 
 
 def loss(X, medoids):
@@ -68,4 +68,4 @@ def test_order_and_repetition_of_rows_do_not_matter():
 def test_large_data_are_sampled():
     X = np.random.default_rng(0).normal(size=(5 * MEDOID_ROWS, 1))
     assert len(rows_of(X)[0]) == MEDOID_ROWS
-    assert len(rows_of(X, n_units=MEDOID_ROWS // 5)[0]) == 2 * MEDOID_ROWS
+    assert len(rows_of(X, n_units=MEDOID_ROWS // 2)[0]) == MEDOID_ROWS_PER_UNIT * MEDOID_ROWS // 2

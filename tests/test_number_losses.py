@@ -238,7 +238,7 @@ def small(loss, **options):
 def test_means_are_found_and_their_error_is_foretold(loss, slack):
     X, y, _ = data(loss, 1200)
     X_new, y_new, mean = data(loss, 20_000, 1)
-    model = LowRankLSSVR(loss=loss, random_state=0, effort="quick").fit(X, y)
+    model = LowRankLSSVR(loss=loss, random_state=0).fit(X, y)
     made = model.model_.outputs.loss
     found, best = metric(made, y_new, model.predict(X_new)), metric(made, y_new, mean)
     assert found < slack * best
