@@ -190,7 +190,8 @@ def fit(
         if size == look.sample.n_rows or (plan.canonical and size < data.n_rows):
             return look.smallest(size, plan)
         if size == data.n_rows and not plan.stages:
-            return ScaledSource(data, scaling).with_outputs(outputs)  # however many there are: no copy
+            everything = ScaledSource(data, scaling).with_outputs(outputs)
+            return Sample.draw(everything, size, seed, workers) if plan.canonical else everything  # no copy
         held, share = plan.n_held if size < data.n_rows else 0, policy.LEAST_CLASS_SHARE
         drawn = Sample.draw(data, size, seed, workers, held, share, drawing.together, drawing.last)
         return drawn.scaled(scaling).with_outputs(outputs)  # scale a few rows, not all

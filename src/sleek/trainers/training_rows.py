@@ -20,7 +20,7 @@ from sleek.outputs.base import Outputs
 from sleek.rows.sample import Sample
 from sleek.rows.source import Block, MappedSource, OneBlock, RandomAccess, Source
 
-# Rows up to which an evaluation is one call for all of them, in one thread, without anything
+# Rows of a sample up to which an evaluation is one call for all of them, in one thread, without anything
 # between blocks: 16,384 × 28 in single precision are 2 MB.
 ONE_CALL_ROWS = 2**14
 # Rows from which single precision is faster: of fewer most of the time goes by between the passes.
@@ -38,9 +38,8 @@ def training_rows(source: Source, n_units: int) -> Source:
     """
     single = source.n_rows >= SINGLE_ROWS
     whole = OneBlock.of(source)
-    if source.n_rows <= ONE_CALL_ROWS and can_compile():
-        blocks = [source.rows] if isinstance(source, Sample) else source.map_reduce(lambda block: [block])
-        whole = OneBlock(Block.joined(blocks), source.outputs)
+    if isinstance(source, Sample) and source.n_rows <= ONE_CALL_ROWS and can_compile():
+        whole = OneBlock(source.rows, source.outputs)
     if isinstance(whole, OneBlock):
         compiled = may_compile(whole.rows.X.size * n_units)
         return replace(whole, rows=turn(whole.rows, single)) if compiled else whole
