@@ -244,7 +244,7 @@ def test_means_are_found_and_their_error_is_foretold(loss, slack):
     assert found < slack * best
     assert model.expected_error_ == pytest.approx(found, rel=0.1)
     null = metric(made, y_new, np.full(len(y_new), y.mean()))
-    assert model.expected_d2_ == pytest.approx(1.0 - found / null, abs=0.06)
+    assert model.expected_d2_ == pytest.approx(1.0 - found / null, abs=0.08)
     with pytest.raises(AttributeError, match="expected_d2_"):
         model.expected_r2_  # noqa: B018
     ends = model.predict_interval(X_new, 0.9)
