@@ -127,6 +127,10 @@ TestShare = Annotated[
 NumberOfUnits = Annotated[
     int | None, typer.Option(min=1, metavar="INTEGER", help="The number of units; by default chosen.")
 ]
+MostNumbers = Annotated[
+    int | None,
+    typer.Option(min=2, metavar="INTEGER", help="The most numbers that you want to read of the model."),
+]
 BasisChoice = Annotated[
     BasisName,
     typer.Option(

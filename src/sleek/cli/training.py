@@ -31,6 +31,7 @@ from sleek.tables.target import CLASSIFICATION, REGRESSION, TargetLook, note_cla
 
 WORDS = {
     "`n_units`=": "--units ",
+    "`max_numbers`=": "--max-numbers ",
     "`n_jobs`=": "--jobs ",
     " rows of X": " rows",
     "by `groups`": "by --groups",
@@ -45,6 +46,7 @@ class Choices:
     target: str
     task: str | None = None
     units: int | None = None
+    max_numbers: int | None = None
     basis: str = "auto"
     effort: str = "normal"
     weight: str | None = None
@@ -168,8 +170,11 @@ def _look_at_target(files: Files, name: str) -> TargetLook:
 
 def _estimator(task: str, choices: Choices) -> Any:
     """The estimator that is asked for."""
+    if choices.max_numbers is not None and choices.units is not None:
+        raise InputError("--max-numbers chooses a size, and --units fixes it: leave one of them out.")
     settings: dict[str, Any] = {
         "n_units": "auto" if choices.units is None else choices.units,
+        "max_numbers": choices.max_numbers,
         "basis": choices.basis,
         "effort": choices.effort,
         "cv": _cv(choices),

@@ -80,6 +80,7 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         standardize: bool = True,
         max_samples: int | str | None = "auto",
         max_units: int | None = None,
+        max_numbers: int | None = None,
         effort: str = "normal",
         categorical_features: Any = None,
         interaction_cst: Any = None,
@@ -100,6 +101,7 @@ class LowRankLSSVM(FittedAttributes, UpdatableMethods, VersionedEstimator):
         self.standardize = standardize
         self.max_samples = max_samples
         self.max_units = max_units
+        self.max_numbers = max_numbers
         self.effort = effort
         self.categorical_features = categorical_features
         self.interaction_cst = interaction_cst

@@ -65,6 +65,9 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         units, and take one step on all rows where that was a sample.
     max_units : int or None, default=None
         The most units that ``n_units="auto"`` may come to; None: 150, by `effort` 30 or 300.
+    max_numbers : int or None, default=None
+        The most numbers that a person wants to read (`n_numbers_`): of what was tried with at most as many,
+        the model that the same rule chooses. None: as many as pay. `path_` says what fewer cost.
     effort : {"quick", "normal", "thorough"}, default="normal"
         What time a fit may take: "quick" tries fewer settings on fewer rows for a first look, "thorough" more
         of them on more rows and, where that pays, twice as many units.
@@ -190,6 +193,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         standardize: bool = True,
         max_samples: int | str | None = "auto",
         max_units: int | None = None,
+        max_numbers: int | None = None,
         effort: str = "normal",
         categorical_features: Any = None,
         interaction_cst: Any = None,
@@ -214,6 +218,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
             standardize=standardize,
             max_samples=max_samples,
             max_units=max_units,
+            max_numbers=max_numbers,
             effort=effort,
             categorical_features=categorical_features,
             interaction_cst=interaction_cst,
@@ -341,6 +346,7 @@ class LowRankLSSVR(IntervalMethods, MultiOutputMixin, RegressorMixin, LowRankLSS
         standardize: bool = True,
         max_samples: int | str | None = "auto",
         max_units: int | None = None,
+        max_numbers: int | None = None,
         effort: str = "normal",
         categorical_features: Any = None,
         interaction_cst: Any = None,
@@ -365,6 +371,7 @@ class LowRankLSSVR(IntervalMethods, MultiOutputMixin, RegressorMixin, LowRankLSS
             standardize=standardize,
             max_samples=max_samples,
             max_units=max_units,
+            max_numbers=max_numbers,
             effort=effort,
             categorical_features=categorical_features,
             interaction_cst=interaction_cst,

@@ -86,6 +86,7 @@ def request_of(estimator: Any, n_features: int, updatable: bool = False) -> Requ
         standardize=check_truth("standardize", estimator.standardize),
         max_samples=_max_samples(estimator.max_samples),
         max_units=None if estimator.max_units is None else check_count("max_units", estimator.max_units, 1),
+        max_numbers=_max_numbers(estimator),
         loss=loss if loss != "auto" else SQUARED.name if updatable else None,
         effort=policy.EFFORTS[check_choice("effort", estimator.effort, list(policy.EFFORTS))],
         cv=_cv(estimator.cv),
@@ -98,6 +99,14 @@ def _max_samples(value: Any) -> int | str | None:
     return (
         "auto" if isinstance(value, str) and value == "auto" else check_count("max_samples", value, 2, "auto")
     )
+
+
+def _max_numbers(estimator: Any) -> int | None:
+    if estimator.max_numbers is None:
+        return None
+    if not (isinstance(estimator.n_units, str) and isinstance(estimator.init, str)):
+        raise ValueError("`max_numbers` chooses a size: leave `n_units` and `init` at 'auto'.")
+    return check_count("max_numbers", estimator.max_numbers, 2)
 
 
 def _cv(value: Any) -> Any:

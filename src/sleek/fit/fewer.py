@@ -37,15 +37,21 @@ PIECE = 2**20  # values of units that are held at a time
 def shorter(trials: Trials, candidate: Candidate, rival: Candidate | None = None) -> list[Candidate]:
     """The candidate with fewer and fewer numbers, until that clearly costs too much.
 
-    Too much is what is clearly worse than the best of them, or than a `rival`.
+    Too much is what is clearly worse than the best of them, or than a `rival`. Where the user wants no more
+    than so many numbers, cutting ends below that, whatever it costs.
     """
     found, best = [], trials.judge(candidate if rival is None else rival)
     if trials.request.signs is not None:
         candidate = replace(candidate, change=without_idle, before=candidate)
         found.append(candidate)
     current, numbers = candidate, trials.numbers(candidate)
-    most = numbers
-    while numbers > policy.LEAST_NUMBERS and not _is_far(trials.judge(current), best, most / numbers):
+    most, wanted = numbers, trials.request.max_numbers
+
+    def goes_on() -> bool:
+        enough = wanted is None or numbers <= wanted
+        return not (enough and _is_far(trials.judge(current), best, most / numbers))
+
+    while numbers > policy.LEAST_NUMBERS and goes_on():
         current = replace(candidate, change=partial(cut, policy.KEPT_SHARE), before=current)
         before, numbers = numbers, trials.numbers(current)
         if numbers >= before:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sleek._runtime.warn import warn
 from sleek.bases.constraints import unit_signs
 from sleek.bases.curves import Curves
 from sleek.closed_form.moments import Moments
@@ -27,7 +28,7 @@ from sleek.fit.plan import Request
 from sleek.fit.race import best_strength, race
 from sleek.fit.simple import Dictionary, simple_models
 from sleek.fit.start import Family
-from sleek.fit.trials import Beginning, Candidate, Draft, Trials
+from sleek.fit.trials import Beginning, Candidate, Draft, Trials, count_numbers
 from sleek.outputs.base import Outputs
 from sleek.rows.sample import Sample
 from sleek.trainers.base import Reached
@@ -81,10 +82,31 @@ def climb(state: Climb) -> Climbed:
     line = sorted([*state.simple, state.found, *state.path], key=trials.numbers)
     if state.request.fixes_size:
         return Climbed(state.found, trials.path(line, state.found), 1.0)
-    sound = list(line)
-    while not trials.keeps_promise(chosen := _rungs(trials, sound)[-1]) and len(sound) > 1:
+    most = state.request.max_numbers
+    short = [candidate for candidate in line if most is None or trials.numbers(candidate) <= most] or line[:1]
+    sound = list(short)
+    while not _stands(trials, chosen := _rungs(trials, sound)[-1], most) and len(sound) > 1:
         sound.remove(chosen)
-    return Climbed(chosen, trials.path(line, chosen), trials.optimism(line, chosen))
+    _warn_if_longer(trials, chosen, most)
+    return Climbed(chosen, trials.path(line, chosen), trials.optimism(short, chosen))
+
+
+def _stands(trials: Trials, candidate: Candidate, most: int | None) -> bool:
+    """Whether the model itself, which no fold has judged, is as good and as short as those of the folds."""
+    return trials.keeps_promise(candidate) and (most is None or _length(trials, candidate) <= most)
+
+
+def _length(trials: Trials, candidate: Candidate) -> int:
+    return count_numbers(trials.draft(candidate, trials.main).training)
+
+
+def _warn_if_longer(trials: Trials, chosen: Candidate, most: int | None) -> None:
+    """A note if no model is as short as it was wanted."""
+    if most is not None and (numbers := _length(trials, chosen)) > most:
+        warn(
+            f"`max_numbers`={most} is less than the {numbers} numbers of the shortest model that was tried. "
+            "With several classes every unit has a weight for each."
+        )
 
 
 def _rungs(trials: Trials, line: list[Candidate]) -> list[Candidate]:

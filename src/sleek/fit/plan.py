@@ -30,6 +30,7 @@ class Request:
     standardize: bool
     max_samples: int | str | None  # "auto", None for all rows, or at most so many
     max_units: int | None  # the most that n_units="auto" may come to
+    max_numbers: int | None = None  # the most that a person wants to read
     loss: str | None = None  # by its name
     effort: policy.Effort = policy.EFFORTS["normal"]
     constraints: OnFeatures | None = None

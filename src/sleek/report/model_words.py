@@ -25,7 +25,8 @@ MOST_DIGITS = 6  # of numbers that are printed as they are; those of a model tha
 MOST_UNITS, MOST_CURVES = 12, 20
 MOST_NAMES = 6
 AVERAGES = "effects are averages over the other columns; the lines that follow are the model itself"
-CHOSEN = "of what was tried on held-out rows, the simplest that is about as good"
+TRIED = "of what was tried on held-out rows, "
+CHOSEN = "the simplest that is about as good"
 MOST_OTHERS = 4  # candidates that were not chosen
 WIDEST_NAME = 32
 LACKS = (
@@ -88,7 +89,7 @@ def _what(model: KernelModel, width: int) -> Iterable[str]:
     if model.facts is not None:
         yield from _wrapped(f"expected error {in_words(expected_error(model.outputs, model.facts))}", width)
         if len(model.facts.compared) > 1:
-            yield from _wrapped(_choice(model.outputs, model.facts), width)
+            yield from _wrapped(_choice(model, model.facts), width)
     if model.constraints is not None:
         yield from _wrapped(f"certified for all rows: {plain(constraints_in_words(model))}", width)
 
@@ -112,9 +113,9 @@ def _kind(model: KernelModel) -> str:
     return f"{_listed(classes, 'or')}{' by log-odds' if outputs.loss.log_odds else ''}"
 
 
-def _choice(outputs: Outputs, facts: Facts) -> str:
+def _choice(model: KernelModel, facts: Facts) -> str:
     """The candidate that was taken, and the best of every other kind that was tried, the simplest first."""
-    chosen = [one for one in facts.compared if one.chosen][:1]
+    outputs, chosen = model.outputs, [one for one in facts.compared if one.chosen][:1]
     others: dict[str, Compared] = {}
     for one in sorted(facts.compared, key=lambda one: (one.error, one.n_numbers)):
         if not one.chosen and one.error != (chosen[0].error if chosen else -1.0):
@@ -126,7 +127,9 @@ def _choice(outputs: Outputs, facts: Facts) -> str:
     (best,) = chosen
     error = f"{error_in_words(outputs, best.error)} ± {deviation_in_words(outputs, best)}"
     by = "by loss; shown are mistakes" if outputs.labels else "by errors"
-    return f"{CHOSEN} ({by}): {candidate_name(best)} {error}" + (f"; not taken: {said}" if said else "")
+    most = (model.trained_by or {}).get("settings", {}).get("max_numbers")
+    rule = CHOSEN if most is None else f"{CHOSEN} with at most {most} numbers, as was asked for"
+    return f"{TRIED}{rule} ({by}): {candidate_name(best)} {error}" + (f"; not taken: {said}" if said else "")
 
 
 def candidate_name(one: Compared) -> str:
