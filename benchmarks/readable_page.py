@@ -24,6 +24,7 @@ from studies.markdown import table
 from studies.problems import Problem
 
 OURS, BAR = "sleek", "catboost"
+OWN = (OURS, "sleek-30", "sleek-100")
 MEASURES = {"terms": "numbers", "cpu_s": "CPU s"}
 ENOUGH = 0.5  # of the sets: who has fewer is in the tables, but is not called better or worse than sleek
 WORST = 12  # sets in the table of losses
@@ -78,7 +79,8 @@ def standings(problems: Sequence[Problem], cells: Cells) -> list[Standing]:
             value = ratio(problem, here[method], here[OURS]) if method in here else None
             if value is not None:
                 ratios[method][problem.name] = value
-    everywhere = [m for m in able if all(m in cells[p.name] for p in compared)]
+    ranked = [m for m in able if m == OURS or m not in OWN]
+    everywhere = [m for m in ranked if all(m in cells[p.name] for p in compared)]
     shown = [[ratios[m].get(p.name, np.inf) for m in everywhere] for p in compared]
     places = dict(zip(everywhere, rankdata(shown, axis=1).T, strict=True)) if shown else {}
     found = []
@@ -136,7 +138,7 @@ def losses(parts: Sequence[tuple[str, list[Problem]]], cells: Cells) -> list[str
         found = {s.method: s for s in standings(problems, cells)}
         if OURS not in found:
             continue
-        rivals = [s for s in found.values() if s.method != OURS and s.share >= ENOUGH]
+        rivals = [s for s in found.values() if s.method not in OWN and s.share >= ENOUGH]
         accurate = [f"{READABLE[s.method].title} ({s.error:.3f})" for s in rivals if s.error < 1]
         smaller = [
             f"{READABLE[s.method].title} ({number(s.numbers)})"
@@ -163,7 +165,7 @@ def worst(parts: Sequence[tuple[str, list[Problem]]], cells: Cells) -> list[str]
         here = cells[problem.name]
         ours = here.get(OURS)
         others = {
-            m: r for m in here if ours and m not in (OURS, BAR) and (r := ratio(problem, ours, here[m]))
+            m: r for m in here if ours and m not in (*OWN, BAR) and (r := ratio(problem, ours, here[m]))
         }
         if others and ours:
             best = max(others, key=lambda m: others[m])

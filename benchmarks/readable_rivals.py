@@ -13,6 +13,7 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -205,6 +206,15 @@ def make_igann(kind: str, n: int, d: int, seed: int) -> Any:
     return scaled_target(scaled(Framed(model(random_state=seed))), kind)
 
 
+def make_short(most: int) -> Callable[[str, int, int, int], Any]:
+    """sleek with at most so many numbers."""
+
+    def make(kind: str, n: int, d: int, seed: int) -> Any:
+        return as_it_comes("sleek")(kind, n, d, seed).set_params(max_numbers=most)
+
+    return make
+
+
 def make_fasterrisk(kind: str, n: int, d: int, seed: int) -> Any:
     return ScoreCard(seed)
 
@@ -216,6 +226,13 @@ ALL = (
     Rival(
         "sleek", "sleek", as_it_comes("sleek"), sleek_numbers,
         "places, widths, sides and corners, weights, constants", "defaults", "sleek-svm", "sleek",
+    ),
+    *(
+        Rival(
+            f"sleek-{most}", f"sleek, at most {most}", make_short(most), sleek_numbers,
+            "as of sleek", f"max_numbers={most}", "sleek-svm", "sleek",
+        )
+        for most in (30, 100)
     ),
     Rival("tree", "tree of depth 4", make_tree, tree_numbers, "cuts, leaves", "max_depth=4"),
     Rival(

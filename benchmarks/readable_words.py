@@ -22,7 +22,8 @@ are one picture.
 The **error ratio** is a method's mean error over sleek's on the splits that both have, {EXTRA_POINTS} added
 to both of a classification; over sets the geometric mean, ± its standard error as a factor. **Ranks** are
 those of the ratios within a set (1 is best; ties share); a method that was ended or failed on a set is last
-there, and one that was not run on all of them has no rank. ± is the standard error over sets. Numbers and
+there, and one that was not run on all of them has no rank; nor have sleek's own shorter models, which are
+asked for by `max_numbers=30` and `max_numbers=100`. ± is the standard error over sets. Numbers and
 CPU seconds are medians over sets.
 
 Choices of sleek's recipe were made on these sets (docs/training.md), not those of its rivals: a bias in

@@ -278,13 +278,29 @@ def test_the_choice_is_said():
     frame = table()
     model = sleek.LowRankLSSVR(random_state=0, effort="quick").fit(frame, rent_of(frame)).model_
     text = model.in_words(width=500)
-    line = next(line for line in text.splitlines() if line.startswith(f"{CHOSEN} (by errors): "))
+    line = next(line for line in text.splitlines() if f", {CHOSEN} (by errors): " in line)
     assert " ± " in line
+    assert "(loss " not in line  # errors decide, and are shown
     assert "linear" in line or "curves" in line
     rent = rent_of(frame)
     dear = np.where(rent > np.median(rent), "dear", "cheap")
     words = sleek.LowRankLSSVC(random_state=0, effort="quick").fit(frame, dear).model_
-    assert f"{CHOSEN} (by loss; shown are mistakes): " in words.in_words(width=500)
+    line = next(line for line in words.in_words(width=500).splitlines() if f"{CHOSEN} (by loss): " in line)
+    (taken,) = (one for one in words.facts.compared if one.chosen)
+    assert f"(loss {taken.loss:.3g})" in line
+    assert line.count("(loss ") == line.count("numbers)")
+
+
+def test_what_stands_for_missing_numbers_and_for_what_is_not_named_is_said():
+    frame = table()
+    frame["area"] = np.where(np.arange(len(frame)) % 9 == 0, np.nan, frame["area"])
+    rent = rent_of(table())
+    kinds = np.array(["low", "mid", "top"])[np.digitize(rent, np.quantile(rent, [0.3, 0.7]))]
+    model = sleek.LowRankLSSVC(4, basis="sigmoidal", C=10.0, random_state=0).fit(frame, kinds).model_
+    text = " ".join(str(model).split())
+    (area,) = (column for column in model.inputs.columns if column.name == "area")
+    assert f"(a number that is missing counts as: area {area.fill:g}" in text
+    assert "(a class gets its number times what follows the colon, 0 if it is not named)" in text
 
 
 def test_a_model_of_an_old_file_says_what_it_lacks():

@@ -49,6 +49,7 @@ class Compared:
     error: float
     standard_error: float
     chosen: bool
+    loss: float | None = None  # by which it was chosen; None in files that do not say
 
 
 FIELDS = {
@@ -78,6 +79,7 @@ FIELDS = {
                     "error": fields.number(least=0),
                     "standard_error": fields.number(least=0),
                     "chosen": fields.truth(),
+                    "loss": fields.optional(fields.nullable(fields.number())),
                 },
                 Compared,
             ),

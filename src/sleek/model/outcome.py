@@ -118,11 +118,13 @@ def _facts(fit: FittedRows) -> Facts:
 def _compared(path: Mapping[str, list[Any]]) -> tuple[Compared, ...]:
     """The rows of `path_`."""
     counts = path.get("n_numbers", [0] * len(path.get("basis", ())))
-    names = ("basis", "n_units", "error", "error_std", "chosen")
+    names = ("basis", "n_units", "error", "error_std", "chosen", "loss")
     lines = zip(counts, *(path[name] for name in names), strict=True) if path else ()
     return tuple(
-        Compared(str(name), int(units), int(numbers), float(error), float(deviation), bool(chosen))
-        for numbers, name, units, error, deviation, chosen in lines
+        Compared(
+            str(name), int(units), int(numbers), float(error), float(deviation), bool(chosen), float(loss)
+        )
+        for numbers, name, units, error, deviation, chosen, loss in lines
     )
 
 

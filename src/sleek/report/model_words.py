@@ -19,13 +19,14 @@ from sleek.report.expected import expected_error, in_words
 from sleek.report.shown import inputs_of
 from sleek.report.unit_rules import Lines, lines_of
 from sleek.report.words import rough, short
+from sleek.tables.columns import NumberColumn, WordColumn
 
 WIDTH = 100
 MOST_DIGITS = 6  # of numbers that are printed as they are; those of a model that has longer ones are rounded
 MOST_UNITS, MOST_CURVES = 12, 20
 MOST_NAMES = 6
 AVERAGES = "effects are averages over the other columns; the lines that follow are the model itself"
-TRIED = "of what was tried on held-out rows, "
+TRIED = "of what was tried on held-out rows"
 CHOSEN = "the simplest that is about as good"
 MOST_OTHERS = 4  # candidates that were not chosen
 WIDEST_NAME = 32
@@ -117,19 +118,27 @@ def _choice(model: KernelModel, facts: Facts) -> str:
     """The candidate that was taken, and the best of every other kind that was tried, the simplest first."""
     outputs, chosen = model.outputs, [one for one in facts.compared if one.chosen][:1]
     others: dict[str, Compared] = {}
-    for one in sorted(facts.compared, key=lambda one: (one.error, one.n_numbers)):
+    for one in sorted(facts.compared, key=lambda one: (one.loss or one.error, one.n_numbers)):
         if not one.chosen and one.error != (chosen[0].error if chosen else -1.0):
             others.setdefault(one.name, one)
     simplest = sorted(others.values(), key=lambda one: (one.n_units, one.n_numbers))[:MOST_OTHERS]
-    said = ", ".join(f"{candidate_name(one)} {error_in_words(outputs, one.error)}" for one in simplest)
+    said = ", ".join(
+        f"{candidate_name(one)} {error_in_words(outputs, one.error)}{_loss(outputs, one)}" for one in simplest
+    )
     if not chosen:
         return f"tried on held-out rows: {said}"
     (best,) = chosen
     error = f"{error_in_words(outputs, best.error)} ± {deviation_in_words(outputs, best)}"
-    by = "by loss; shown are mistakes" if outputs.labels else "by errors"
+    by = "by loss" if outputs.labels else "by errors"
     most = (model.trained_by or {}).get("settings", {}).get("max_numbers")
-    rule = CHOSEN if most is None else f"{CHOSEN} with at most {most} numbers, as was asked for"
-    return f"{TRIED}{rule} ({by}): {candidate_name(best)} {error}" + (f"; not taken: {said}" if said else "")
+    tried = TRIED if most is None else f"{TRIED} with at most {most} numbers, as was asked for"
+    taken = f"{candidate_name(best)} {error}{_loss(outputs, best)}"
+    return f"{tried}, {CHOSEN} ({by}): {taken}" + (f"; not taken: {said}" if said else "")
+
+
+def _loss(outputs: Outputs, one: Compared) -> str:
+    """What decides between models of classes, of which mistakes say too little."""
+    return f" (loss {one.loss:.3g})" if outputs.labels and one.loss is not None else ""
 
 
 def candidate_name(one: Compared) -> str:
@@ -222,14 +231,31 @@ def _numbers(model: KernelModel, width: int, everything: bool) -> Iterable[str]:
 
 def _legend(model: KernelModel, found: Lines, cut: bool, width: int) -> Iterable[str]:
     legend = [*found.legend]
+    levels = any(isinstance(column, WordColumn) for column in inputs_of(model).columns)
     if any(found.curves):
-        legend.insert(0, "curves are straight between their points, and flat beyond them")
+        zero = "; levels that are not named add 0" if levels else ""
+        legend.insert(0, f"curves are straight between their points, and flat beyond them{zero}")
+    if len(model.b) > 1 and found.units:
+        legend.append("a class gets its number times what follows the colon, 0 if it is not named")
+    if filled := _filled(model):
+        legend.append(f"a number that is missing counts as: {filled}")
     if not found.exact:
         legend.append("numbers are rounded here, and what changes next to nothing is left out")
     if cut or not found.exact:
         legend.append("all of it: `sleek show --all`, or `print(model_.in_words(everything=True))`")
     for sentence in legend:
         yield from _wrapped(f"({sentence})", width, " ")
+
+
+def _filled(model: KernelModel) -> str:
+    """What stands for missing numbers of the columns that the model looks at."""
+    inputs, looks = inputs_of(model), (model.expansion.directions() != 0).any(axis=0)
+    found = [
+        f"{plain(column.name)} {column.fill:g}"
+        for column, place in zip(inputs.columns, inputs.places, strict=True)
+        if isinstance(column, NumberColumn) and column.gaps and column.fill is not None and looks[place].any()
+    ]
+    return ", ".join(found)
 
 
 def target_of(model: KernelModel) -> str:
