@@ -25,9 +25,9 @@ FINE, COARSE = (
 )
 Place = tuple[float, float, str]
 COLORS = {
-    OURS: "#c1121f", "sleek-30": "#c1121f", "sleek-100": "#c1121f", BAR: "#777777",
-    "tree": "#2f7d32", "figs": "#7a5c00", "lasso": "#1d5a96", "erbf": "#6a3d9a", "rulefit": "#a1490b", "igann": "#00838f", "fasterrisk": "#ad1457", "aplr": "#4e6b0f",
-    "pygam": "#123a63", "ebm": "#b07800",
+    OURS: "#c1121f", "sleek-30": "#c1121f", "sleek-100": "#c1121f", BAR: "#777777", "tree": "#2f7d32",
+    "figs": "#7a5c00", "lasso": "#1d5a96", "erbf": "#6a3d9a", "rulefit": "#a1490b", "igann": "#00838f",
+    "fasterrisk": "#ad1457", "aplr": "#4e6b0f", "pygam": "#123a63", "ebm": "#b07800",
 }  # fmt: skip
 # Where a label may stand, in points from its marker, nearest first: right, left, above, below, and between.
 PLACES: list[Place] = [
