@@ -21,13 +21,16 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
+from threadpoolctl import threadpool_limits
 
 from benchmarks.accuracy import current
 from benchmarks.readable_page import write_page
 from benchmarks.readable_picture import draw
 from benchmarks.readable_rivals import READABLE, SLOW
-from benchmarks.trial import Trial
+from benchmarks.trial import Trial, silence
+from sleek import LowRankLSSVC, LowRankLSSVR
 from studies.catalogue import DATA, ROOT, SMALL, Catalogue
 from studies.errors import told, writable_folder
 from studies.problems import Problem
@@ -95,6 +98,17 @@ def done(trial: Trial, store: Store, limit: int) -> bool:
     return record is not None and record.get("cut", limit) >= limit
 
 
+def warm_up() -> None:
+    """Load sleek's compiled loops, which takes two seconds, before processes are forked that inherit them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 6))
+    score = X[:, 0] * X[:, 1] + np.sin(X[:, 2])
+    with silence(), threadpool_limits(1):
+        for n in (150, 900):
+            LowRankLSSVR(random_state=0, n_jobs=1).fit(X[:n], score[:n])
+            LowRankLSSVC(random_state=0, n_jobs=1).fit(X[:n], score[:n] > 0)
+
+
 def run(trials: Sequence[Trial], store: Store, limit: int, console: Console) -> None:
     """Run the trials one after another; where a method was ended, other splits are not tried."""
     ended = {(r["set"], r["method"]) for r in store.records.values() if r.get("cut", 0) >= limit}
@@ -146,6 +160,8 @@ def compare(options: argparse.Namespace, console: Console) -> None:
     rivals = [key for key in READABLE if key in options.methods and key not in reasons]
     problems = [catalogue.problem(name) for name in names]
     trials = [t for t in planned(rivals, problems, options.splits) if not done(t, store, options.limit)]
+    if any(trial.rival.module == "sleek" for trial in trials):
+        warm_up()
     run(trials, store, options.limit, console)
 
     records = current(Store(options.results), catalogue)
