@@ -182,10 +182,11 @@ def try_log_odds(state: Climb) -> None:
         simple = sorted(state.simple, key=trials.numbers)
         simple = simple if outputs.loss.chooses else _rungs(trials, simple)[-policy.REFINED_RUNGS :]
         constant = trials.constants.get(state.outputs)
+        simple = [candidate for candidate in simple if candidate is not constant]
+        state.simple = [log_odds(candidate, outputs) for candidate in simple]
         if constant is not None:
             trials.constants[outputs] = log_odds(constant, outputs)
-        state.simple = [log_odds(candidate, outputs) for candidate in simple if candidate is not constant]
-        state.simple += [own for own in (trials.constants.get(outputs),) if own is not None]
+            state.simple.append(trials.constants[outputs])
         trials.prepare(state.simple, trials.last)
         if outputs.loss.chooses:
             for applies, move in CHOICES:

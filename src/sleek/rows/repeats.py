@@ -194,14 +194,13 @@ def _constant_within(codes: IntArray, i: int, others: IntArray) -> IntArray:
     repeated = np.diff(starts, append=len(order)) > 1
     if repeated.sum() < LEAST_IDENTIFIERS:
         return others[:0]
-    left = others
-    for some in (slice(starts[repeated][LEAST_IDENTIFIERS - 1] + 2), slice(None)):  # most are out at once
-        rows, begins = order[some], starts[starts < len(order[some])]
-        own = codes[left[:, None], rows]
+    few = starts[repeated][LEAST_IDENTIFIERS - 1] + 2  # most features change within the first values already
+    for rows, share in ((order[:few], 0.5), (order, CONSTANT_SHARE)):
+        begins = starts[starts < len(rows)]
+        own = codes[others[:, None], rows]
         alike = np.minimum.reduceat(own, begins, axis=1) == np.maximum.reduceat(own, begins, axis=1)
-        kept = repeated[: len(begins)]
-        left = left[alike[:, kept].mean(axis=1) >= (CONSTANT_SHARE if some.stop is None else 0.5)]
-    return left
+        others = others[alike[:, repeated[: len(begins)]].mean(axis=1) >= share]
+    return others
 
 
 @dataclass(frozen=True, eq=False)
