@@ -52,7 +52,7 @@ def shorter(trials: Trials, candidate: Candidate, rival: Candidate | None = None
         return not (enough and _is_far(trials.judge(current), best, most / numbers))
 
     while numbers > policy.LEAST_NUMBERS and goes_on():
-        current = replace(candidate, change=partial(cut, policy.KEPT_SHARE), before=current)
+        current = replace(candidate, change=partial(cut, wanted), before=current)
         before, numbers = numbers, trials.numbers(current)
         if numbers >= before:
             break
@@ -87,12 +87,15 @@ def share(rows: Sample, before: Draft | None) -> Beginning:
     return Beginning(Expansion(tuple(start)), Reached(Expansion(tuple(reached)), training.solution))
 
 
-def cut(share: float, rows: Sample, before: Draft | None) -> Beginning:
-    """What is left of the units when so large a share of all numbers is kept."""
+def cut(wanted: int | None, rows: Sample, before: Draft | None) -> Beginning:
+    """What is left when a share of all numbers is kept, or as many as are wanted if that is more."""
     assert before is not None
     training = before.training
     items = _items(training, rows.smallest(policy.CUT_ROWS), before.penalty.C)
-    most = share * (count_numbers(training) - training.expansion.count_shared())  # which stay
+    numbers, shared = count_numbers(training), training.expansion.count_shared()  # which stay
+    most = policy.KEPT_SHARE * (numbers - shared)
+    if wanted is not None and numbers > wanted:
+        most = max(most, float(wanted - shared - training.solution.b.size))
     kept, gone = _choose(training, items, min(most, policy.NUMBERS_PER_ROW * rows.rows.copies.sum()))
     theta, b = training.solution
     reached = Reached(_without(training.expansion, items, gone).take(kept), Solution(theta[kept], b))
