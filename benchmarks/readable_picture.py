@@ -102,7 +102,8 @@ def label(ax: Any, points: Sequence[Standing], canvas: Any) -> None:
     frame = ax.get_window_extent(renderer)
     for p in sorted(points, key=lambda p: p.method != OURS):
         text = ax.annotate(
-            READABLE[p.method].title.removeprefix("sleek, "), (p.numbers, p.error), (0, 0), textcoords="offset points", fontsize=8.5,
+            READABLE[p.method].title.removeprefix("sleek, "), (p.numbers, p.error), (0, 0),
+            textcoords="offset points", fontsize=8.5,
             color=COLORS[p.method], weight="bold" if p.method == OURS else "normal",
             va="center", path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )  # fmt: skip
