@@ -203,18 +203,23 @@ def matrix(problems: Sequence[Problem], cells: Cells, key: str) -> list[str]:
     return table(["set", *(READABLE[m].title for m in methods)], rows)
 
 
-def unfinished(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What was ended, and what failed."""
+def unfinished(problems: Sequence[Problem], records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What was ended, what failed, and what was not run."""
     lines = []
     for method, rival in READABLE.items():
         mine = [r for r in records if r["method"] == method and "failed" in r]
         cut = sorted({r["set"] for r in mine if "cut" in r})
         if cut:
-            limit = max(r["cut"] for r in mine if "cut" in r)
-            lines.append(f"- {rival.title}: over {limit} CPU s on {', '.join(cut)}.")
+            limits = " or ".join(str(limit) for limit in sorted({r["cut"] for r in mine if "cut" in r}))
+            lines.append(f"- {rival.title}: over {limits} CPU s on {', '.join(cut)}.")
         for reason in sorted({r["failed"] for r in mine if "cut" not in r}):
             sets = sorted({r["set"] for r in mine if r["failed"] == reason})
             lines.append(f"- {rival.title} on {', '.join(sets)}: `{reason}`")
+        run = [r for r in records if r["method"] == method]
+        left = sorted({p.name for p in problems if rival.takes(p)} - {r["set"] for r in run})
+        if run and left:
+            minutes = sum(r.get("cpu_s", r.get("cut", 0)) for r in run) / 60
+            lines.append(f"- {rival.title}: not run on {', '.join(left)}; {minutes:.0f} CPU minutes so far.")
     return [*(lines or ["Nothing."]), ""]
 
 
@@ -261,7 +266,7 @@ def write_page(
         lines += [f"### {title}", "", *standing_table(standings(some, cells), len(some))]
     header = ["method", "can do, and sleek cannot", "cannot, and sleek can"]
     lines += ["## What each can do that sleek cannot", "", *table(header, ABILITIES, "---"), PAPERS]
-    lines += ["## Not finished, and failed", "", *unfinished(records)]
+    lines += ["## Not finished, and failed", "", *unfinished(problems, records)]
     versions = [*sorted({record["version"] for record in records}), f"Python {platform.python_version()}"]
     machine = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
     lines += ["## How it was run", "", CONDITIONS, *splits_run(problems, cells)]

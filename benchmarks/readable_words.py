@@ -115,8 +115,9 @@ CONDITIONS = """\
 The problems are those of the [accuracy page](accuracy.md) with its splits: numbers only, nominal columns
 one-hot, rows with gaps dropped, so no rival needed another encoding or imputation. A fit that takes more
 CPU seconds than the limit is ended, and the method is not tried on further splits of that set. Slow methods
-have fewer splits. Every fit is a process of its own: its CPU seconds include loading what numba has
-compiled (sleek, erbf). The readable rivals have an environment of their own (`.venv-readable`): igann and
+have fewer splits. Every fit is a process of its own: CPU seconds include loading what numba has
+compiled for erbf; what sleek needs is loaded once before. The readable rivals have an environment of
+their own (`.venv-readable`): igann and
 FasterRisk need a NumPy before 2.3, pygam a SciPy before 1.17. FasterRisk asks for scikit-learn 1.2.0 and
 pandas 1.5.2 exactly, and was installed without them; it runs as it is.
 """
