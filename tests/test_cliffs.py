@@ -25,7 +25,7 @@ def circle(n, rng):
     return X, np.hypot(X[:, 0], X[:, 1]) + 0.3 * rng.normal(size=n) > 1.2
 
 
-@pytest.mark.parametrize("size", [policy.RACE_ROWS, policy.ROWS_TO_ADD])
+@pytest.mark.parametrize("size", [policy.RACE_ROWS, policy.CANONICAL_ROWS, policy.EVERY_ROW_COUNTS])
 @pytest.mark.parametrize("make", [friedman, steps, circle])
 def test_errors_of_consecutive_sizes_are_alike(make, size):
     X, y = make(size + max(AROUND), np.random.default_rng(0))
@@ -41,7 +41,7 @@ def test_errors_of_consecutive_sizes_are_alike(make, size):
 
 
 @pytest.mark.parametrize("make", [friedman, steps, circle])
-@pytest.mark.parametrize("size", [policy.JUDGING_ROWS, policy.RACE_ROWS, policy.ROWS_TO_ADD])
+@pytest.mark.parametrize("size", [policy.RACE_ROWS, policy.CANONICAL_ROWS, policy.EVERY_ROW_COUNTS])
 def test_one_row_more_does_not_multiply_the_work(make, size, monkeypatch):
     """Rows times units times iterations of all trainings: what a fit takes on any machine."""
     X, y = make(size + max(AROUND), np.random.default_rng(0))

@@ -69,8 +69,7 @@ def test_what_is_left_is_the_best_there_is(basis, task):
 @pytest.mark.parametrize(("basis", "task"), CASES)
 def test_the_training_error_follows_from_the_sums(basis, task):
     model, X, y = squared(basis, task)
-    last = model.n_units - 1
-    edited = model.edited(remove=[0, last])
+    edited = model.edited(remove=sorted({0, model.n_units - 2}))
     targets = model.outputs.encode(model.outputs.read_targets(y, len(X)))
     k = len(model.b)
     T = model.outputs.decode(targets.T[:, :, None].reshape(k, -1).T, np.zeros(k))[0]

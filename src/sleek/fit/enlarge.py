@@ -29,7 +29,7 @@ def enlarge(trials: Trials, best: Candidate, basis: Basis, most: int, closing: b
         larger = Candidate(change, best.step, best.outputs, best, best.shape)
         if not prefers(trials.judge(larger), trials.judge(best), policy.SURE_ERRORS, 0.0):
             break
-        best, wanted = larger, min(2 * wanted, policy.MOST_ADDED_UNITS)
+        best, wanted = larger, 2 * wanted
     return best
 
 
@@ -47,7 +47,7 @@ def add(
     theta, b = training.solution
     left = -rows.outputs.loss.slopes(block.T, training.expansion.features(block.X) @ theta + b)
     middle, spread = np.median(block.X, axis=0), block.X.std(axis=0)
-    shape = policy.ADDED_SHAPE / np.where(spread > 0, spread, 1.0)
+    shape = np.exp(np.mean(np.log(basis.leaf_shapes))) / np.where(spread > 0, spread, 1.0)
     found = leaves_within(constraints, rows, n_units, left)
     units = basis.start_at_leaves(*found, shape, middle, closing and may_close(constraints))
     more = Expansion((Part(basis, units, () if closing else basis.widths),))

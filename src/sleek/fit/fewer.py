@@ -51,7 +51,7 @@ def shorter(trials: Trials, candidate: Candidate, rival: Candidate | None = None
         enough = wanted is None or numbers <= wanted
         return not (enough and _is_far(trials.judge(current), best, most / numbers))
 
-    while numbers > policy.LEAST_NUMBERS and goes_on():
+    while goes_on():
         current = replace(candidate, change=partial(cut, wanted), before=current)
         before, numbers = numbers, trials.numbers(current)
         if numbers >= before:
@@ -64,8 +64,8 @@ def shorter(trials: Trials, candidate: Candidate, rival: Candidate | None = None
 def _is_far(verdict: Verdict, best: Verdict, fewer: float) -> bool:
     """Whether a model is clearly worse than the best one, more than so many times fewer numbers are worth."""
     worth = min(policy.SHARE_PER_DOUBLING * math.log2(fewer), policy.MOST_SHARE)
-    far = verdict.loss > (1.0 + policy.FAR_SHARE + worth) * best.loss
-    return far and is_behind(verdict, best, policy.FAR_ERRORS)
+    far = verdict.loss > (1.0 + policy.MOST_SHARE + worth) * best.loss
+    return far and is_behind(verdict, best, policy.CLEAR_ERRORS)
 
 
 def with_common_widths(candidate: Candidate) -> Candidate:
@@ -96,7 +96,7 @@ def cut(wanted: int | None, rows: Sample, before: Draft | None) -> Beginning:
     most = policy.KEPT_SHARE * (numbers - shared)
     if wanted is not None and numbers > wanted:
         most = max(most, float(wanted - shared - training.solution.b.size))
-    kept, gone = _choose(training, items, min(most, policy.NUMBERS_PER_ROW * rows.rows.copies.sum()))
+    kept, gone = _choose(training, items, most)
     theta, b = training.solution
     reached = Reached(_without(training.expansion, items, gone).take(kept), Solution(theta[kept], b))
     return Beginning(_without(before.start, items, gone).take(kept), reached)

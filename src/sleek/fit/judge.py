@@ -21,7 +21,7 @@ import numpy as np
 from sleek._runtime.types import AnyArray, FloatArray, IntArray
 from sleek.closed_form.leave_one_out import LeaveOneOut
 from sleek.fit import policy
-from sleek.fit.plan import Judging, Request
+from sleek.fit.plan import Judging, Request, n_held_out
 from sleek.outputs.base import Outputs, Targets
 from sleek.outputs.labels import Labels
 from sleek.rows.dealing import Hands
@@ -153,7 +153,7 @@ def judging_of(request: Request, rows: Rows, survey: Survey, kind: Targets, run:
             )
         if request.fits_units:
             return Judging(last=True)
-        held = min(max(1, round(policy.HELD_SHARE * n)), policy.MOST_HELD)
+        held = n_held_out(n, request.effort)
         return Judging(splits=((np.arange(n - held), np.arange(n - held, n)),))
     if cv is None or isinstance(cv, int):
         return Judging(cv, together=groups.largest, n_groups=groups.n_groups)

@@ -22,9 +22,7 @@ CANDIDATES = 32  # candidate medoids examined together
 KEPT_ROWS = 1024  # up to which all distances are computed once, 8 MB
 
 
-def distinct_rows(
-    sample: Sample, n_units: int, seed: int, enough: int = policy.MEDOID_ROWS
-) -> tuple[FloatArray, FloatArray]:
+def distinct_rows(sample: Sample, n_units: int, seed: int, enough: int) -> tuple[FloatArray, FloatArray]:
     """The distinct rows among enough of a sample to place `n_units`, and the weight of each.
 
     They come sorted, so that neither the order of the rows nor writing a row twice instead of giving it

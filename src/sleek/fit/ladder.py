@@ -136,10 +136,8 @@ def try_units(state: Climb) -> None:
     }
 
     def beside(candidate: Candidate) -> list[Candidate]:
-        rows = state.trials.splits[state.trials.levels[-1][0]].rest
-        if not state.request.is_open or n_beside(rows) == 0:
-            return []
-        return [replace(candidate, change=partial(place, families[candidate], curves))]
+        own = partial(place, families[candidate], curves)
+        return [replace(candidate, change=own)] if state.request.is_open else []
 
     running = race(state.trials, list(families), beside)
     trials = state.trials
@@ -180,7 +178,7 @@ def try_log_odds(state: Climb) -> None:
     if state.request.loss is not None or trials.judge(refined).error <= trials.judge(best).error:
         state.best = refined
         simple = sorted(state.simple, key=trials.numbers)
-        simple = simple if outputs.loss.chooses else _rungs(trials, simple)[-policy.REFINED_RUNGS :]
+        simple = simple if outputs.loss.chooses else _rungs(trials, simple)
         constant = trials.constants.get(state.outputs)
         simple = [candidate for candidate in simple if candidate is not constant]
         state.simple = [log_odds(candidate, outputs) for candidate in simple]
@@ -188,10 +186,6 @@ def try_log_odds(state: Climb) -> None:
             trials.constants[outputs] = log_odds(constant, outputs)
             state.simple.append(trials.constants[outputs])
         trials.prepare(state.simple, trials.last)
-        if outputs.loss.chooses:
-            for applies, move in CHOICES:
-                if applies(state):
-                    move(state)
 
 
 def try_fewer_numbers(state: Climb) -> None:
@@ -204,19 +198,31 @@ def try_fewer_numbers(state: Climb) -> None:
         state.path += [common, *shorter(trials, common, best)]
 
 
-Moves = tuple[tuple[Callable[[Climb], bool], Callable[[Climb], None]], ...]
-CHOICES: Moves = (
-    (lambda state: not state.request.fixes_penalties, try_strengths),
-    (
-        lambda state: not state.request.fixes_size and any(f.basis.leaf_shapes for f in state.families),
-        try_more_units,
-    ),
-)
-MOVES: Moves = (
+def _chooses_strength(state: Climb) -> bool:
+    return not state.request.fixes_penalties
+
+
+def _grows(state: Climb) -> bool:
+    return not state.request.fixes_size and any(family.basis.leaf_shapes for family in state.families)
+
+
+def _is_refined(state: Climb) -> bool:
+    return state.found.outputs is not state.outputs
+
+
+# What a move needs, and the move. Under another loss than least squares there may be more to explain; one of
+# which least squares say little has another strength, too.
+MOVES: tuple[tuple[Callable[[Climb], bool], Callable[[Climb], None]], ...] = (
     (lambda state: state.request.is_open, try_single_features),
     (lambda state: True, try_units),
-    *CHOICES,
+    (_chooses_strength, try_strengths),
+    (_grows, try_more_units),
     (lambda state: state.request.refines(state.trials.growing), try_log_odds),
+    (
+        lambda state: state.found.outputs.loss.chooses and _is_refined(state) and _chooses_strength(state),
+        try_strengths,
+    ),
+    (lambda state: _is_refined(state) and _grows(state), try_more_units),
     (lambda state: not state.request.fixes_size and state.units_pay, try_fewer_numbers),
 )
 
@@ -230,16 +236,12 @@ def place(family: Family, beside: Dictionary | None, rows: Sample, before: Draft
     if beside is None:
         left = block.T - np.average(block.T, axis=0, weights=block.s)
         return Beginning(family.place(rows, left))
-    ramps = beside.of(rows).take(max(1, n_beside(rows)))
+    enough = max(1, int(block.copies.sum()) // policy.ROWS_PER_RAMP)
+    ramps = beside.of(rows).take(min(policy.RAMPS_BESIDE, enough))
     Phi = ramps.features(block.X)
     moments, signs = Moments.of(Phi, block.T, block.s), unit_signs(ramps, beside.signs)
     theta, b = solve(moments, 1.0 / beside.strength, signs)
     return Beginning(family.place(rows, block.T - Phi @ theta - b).plus(ramps))
-
-
-def n_beside(rows: Sample) -> int:
-    """How many ramps stand beside units."""
-    return min(policy.RAMPS_BESIDE, int(rows.rows.copies.sum()) // policy.ROWS_PER_RAMP)
 
 
 def log_odds(candidate: Candidate, outputs: Outputs) -> Candidate:

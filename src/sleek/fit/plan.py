@@ -168,18 +168,16 @@ class Plan:
         n_rows: int,
         n_features: int,
         request: Request,
-        n_outputs: int = 1,
         judging: Judging = ANY_ROWS,
     ) -> Plan:
         """The plan for data of this size."""
         unlimited = request.max_samples is None
         many = n_rows >= policy.RACE_ROWS and not (request.fixes_everything and unlimited)
-        races = request.fits_units and (many or _slow_to_leave_out(n_rows, n_features, request, n_outputs))
-        most_dealt = request.effort.heats[0] * policy.FOLD_HEATS
-        dealt = judging.by_folds or (judging.few_groups and n_rows <= most_dealt)
-        races = judging.last or (races and not dealt)
-        held = min(round(policy.HELD_SHARE * n_rows), policy.MOST_HELD) if races else 0
-        heats = tuple(min(size, n_rows - held) for size in request.effort.heats) if races else ()
+        dealt = judging.by_folds or (judging.few_groups and n_rows <= policy.SELECTION_ROWS)
+        races = judging.last or (request.fits_units and many and not dealt)
+        sizes = heat_sizes(n_rows, request.effort)
+        held = n_held_out(n_rows, request.effort) if races else 0
+        heats = tuple(min(size, n_rows - held) for size in sizes) if races else ()
         limit = stage_limit(n_features)
         if isinstance(request.max_samples, int):
             limit = min(limit, request.max_samples)
@@ -189,7 +187,7 @@ class Plan:
             done = unlimited or (everything and tried == n_rows - held)  # but for the rows held out
             stages = () if done else _stages(tried, min(limit, n_rows - held))
         else:
-            tried = min(n_rows, most_dealt if dealt else policy.SELECTION_ROWS)
+            tried = min(n_rows, policy.SELECTION_ROWS)
             bounded = request.fits_units and not unlimited and limit < n_rows
             stages, everything = ((limit,) if bounded else ()), not bounded
         return cls(
@@ -198,8 +196,8 @@ class Plan:
             heats=heats,
             n_tried=tried,
             n_held=held,
-            n_sampled=_n_sampled(n_rows, tried, stages, races, dealt),
-            n_medoid=policy.RACE_MEDOID_ROWS if races or n_rows >= policy.MEDOID_ROWS else policy.MEDOID_ROWS,
+            n_sampled=max([tried, *stages[:1]]) if races else tried,
+            n_medoid=policy.MEDOID_ROWS if n_rows >= policy.RACE_ROWS else n_rows,
             stages=stages,
             everything=everything,
         )
@@ -216,17 +214,23 @@ class Plan:
         return f"{self.n_rows} rows: at most {passes} passes over all of them"
 
 
-def _n_sampled(n_rows: int, tried: int, stages: tuple[int, ...], races: bool, dealt: bool) -> int:
-    if races:
-        return max([tried, *stages[:1]])
-    return tried if dealt else min(n_rows, policy.MEDOID_ROWS)
+def heat_sizes(n_rows: int, effort: policy.Effort) -> tuple[int, int]:
+    """The rows of both heats of a race. The last heat grows with the rows.
+
+    >>> heat_sizes(1_000_000, policy.EFFORTS["normal"]), heat_sizes(3_000_000, policy.EFFORTS["normal"])
+    ((2048, 8192), (2048, 23437))
+    """
+    first, last = effort.heats
+    return first, max(last, min(n_rows // policy.ROWS_PER_TRIED, policy.MOST_TRIED))
 
 
-def _slow_to_leave_out(n_rows: int, n_features: int, request: Request, n_outputs: int) -> bool:
-    """Whether folds take long on rows that are enough for some of them to be held out."""
-    learnt = 2 * n_features * (auto_units(n_outputs, n_rows) if request.n_units is None else request.n_units)
-    slow = n_rows * learnt**2 > policy.SLOW_LOO_COST
-    return slow and n_rows >= policy.FEWEST_RACE_ROWS and not request.fixes_everything
+def n_held_out(n_rows: int, effort: policy.Effort) -> int:
+    """How many rows are held out to judge: a third, and no more than learn in the last heat.
+
+    >>> n_held_out(999, policy.EFFORTS["normal"]), n_held_out(100_000, policy.EFFORTS["normal"])
+    (333, 8192)
+    """
+    return min(max(1, round(n_rows / policy.FOLDS)), heat_sizes(n_rows, effort)[-1])
 
 
 def stage_limit(n_features: int) -> int:
@@ -235,7 +239,7 @@ def stage_limit(n_features: int) -> int:
     >>> stage_limit(28)
     149796
     """
-    return max(policy.MOST_BYTES // (8 * n_features), policy.LEAST_LIMIT)
+    return max(policy.MOST_BYTES // (8 * n_features), policy.EFFORTS["normal"].heats[-1])
 
 
 def _stages(first: int, limit: int) -> tuple[int, ...]:
@@ -252,13 +256,11 @@ def _stages(first: int, limit: int) -> tuple[int, ...]:
 
 
 def auto_units(n_outputs: int, n_rows: float) -> int:
-    """The number of units from which n_units="auto" prunes; more where there are too few rows to add others.
+    """The number of units to begin with, if n_units="auto".
 
-    >>> auto_units(1, 1000), auto_units(8, 9000), auto_units(26, 9000), auto_units(8, 1000)
-    (30, 48, 60, 80)
+    >>> auto_units(1, 1000), auto_units(8, 9000), auto_units(26, 9000), auto_units(1, 100)
+    (30, 80, 100, 20)
     """
-    per_output, most = policy.UNITS_PER_OUTPUT, policy.MOST_AUTO_UNITS
-    if n_rows < policy.ROWS_TO_ADD:
-        per_output, most = policy.UNITS_PER_OUTPUT_OF_FEW, policy.MOST_AUTO_UNITS_OF_FEW
     enough = max(1, round(n_rows) // policy.ROWS_PER_UNIT)
-    return min(enough, int(np.clip(per_output * n_outputs, policy.AUTO_UNITS, most)))
+    most = policy.MOST_AUTO_UNITS
+    return min(enough, int(np.clip(policy.UNITS_PER_OUTPUT * n_outputs, policy.AUTO_UNITS, most)))

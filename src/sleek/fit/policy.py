@@ -13,8 +13,8 @@ from dataclasses import dataclass
 class Effort:
     """The constants that trade time for accuracy."""
 
-    # Rows of the two heats of a race. All candidates fit into a second on them whatever the data's size. (The
-    # first on 4,096 rows instead: the same errors over 28 sets.)
+    # Rows of the two heats of a race, from many rows on more in the last one (`ROWS_PER_TRIED`). All
+    # candidates fit into a second on them. (The first on 4,096 rows instead: the same errors over 28 sets.)
     heats: tuple[int, int] = (2048, 8192)
     # How many times as many iterations as the basis declares a draft has.
     draft: float = 1.0
@@ -49,34 +49,24 @@ CANONICAL_ROWS = 20_000
 # leave-one-out costs rows × learnt², and 2,000 rows tell settings apart (31 sets: no gain from 4,000 at
 # twice the time).
 SELECTION_ROWS = 2000
-# From here on settings are chosen by a race judged by rows held out, which costs rows × learnt; below, by
-# leave-one-out, which wastes no row but costs rows × learnt². (700 rows of 17 tables, twice: 0.96 of the
-# errors in 0.3 of the time; 67 fits of small sets of 450 to 980 rows: 1.01 in 0.5, and less sure an estimate
-# of the error to expect.)
-RACE_ROWS = 700
-# From here on if leave-one-out takes that many multiplications, a second for each candidate: of fewer rows it
-# is the surer judge, but not where it takes that long (8 fits: 1.02).
-FEWEST_RACE_ROWS = 500
-SLOW_LOO_COST = 1.5e9
-# Where the user asks for folds, so many times the rows of the first heat are dealt to them: each candidate is
-# trained once a fold.
-FOLD_HEATS = 2
-# Rows held out: a third, and no more than tell losses apart to a per cent. They choose and judge, and few of
-# them do both badly. (A third, 0.4 and half instead of a fifth, 81 fits of 1,000 to 5,000 rows: 0.97, 0.99
-# and 1.02 of the errors, a third over 112 fits of all sizes 1.00; expected errors of classes were 0.99, 0.99
-# and 1.07 of the true ones instead of 0.83.)
-HELD_SHARE = 1 / 3
-MOST_HELD = 8192
+# From here on settings are chosen by a race judged by rows held out; below, by folds, which waste no row but
+# train everything three times. (700 instead: 1.008 ± 0.010 of the errors on 78 sets. Folds up to 1,500 rows,
+# 17 sets: the same errors in 1.16 of the time.)
+RACE_ROWS = 500
+# The last heat has one row of so many, and so many at most; no more rows than that are held out, either. (On
+# 8,192 rows whatever the data's size 3·10⁶ rows ended with a smaller and a worse model than 10⁶: 13.6 instead
+# of 13.2 % of mistakes; with one of 60 rows 10⁶ have 13.0, in twice the time.)
+ROWS_PER_TRIED = 128
+MOST_TRIED = 32_768
 # The share of a sample that every class makes up, as far as it has rows: 200 of the smallest heat's. With 60
 # positives among 60,000 rows a plain sample of 8,192 has 8 of them.
 LEAST_CLASS_SHARE = 0.05
 # Below so many rows, every row counts: those held out take part in the last training.
-EVERY_ROW_COUNTS = 5 * MOST_HELD
-# Rows that k-medoids sees at most, or so many for each medoid if that is more; fewer in a race, where
-# thousands of rows will move the units anyway. (Twice as many in a race, 37 sets of 700 rows or more: 1.01 of
-# the errors in 1.07 of the time; a quarter of them without a race, 41 sets: 1.014 ± 0.009 of the errors.)
-MEDOID_ROWS = 1000
-RACE_MEDOID_ROWS = 250
+EVERY_ROW_COUNTS = 40_960
+# Rows that k-medoids sees where a third is held out, or so many for each medoid if that is more: thousands of
+# rows will move the units anyway. (Twice as many, 37 sets of 700 rows or more: 1.01 of the errors in 1.07 of
+# the time; with fewer rows than 700 a quarter of them, 41 sets: 1.014 ± 0.009 of the errors.)
+MEDOID_ROWS = 250
 MEDOID_ROWS_PER_UNIT = 5
 # A value further from the 1 % to 99 % range than so many times its width is clipped when spreads are
 # measured: a typing error of 1e6 must not squeeze all other rows into one point.
@@ -93,25 +83,17 @@ MOST_SPREADS = 1e3
 # robust RBF 1.01, simplex 1.06. On 12 tables of 1,000 to 10,000 rows boxes, and boxes added to what won,
 # had 0.83 of the error without them.
 AUTO_BASES = ("gaussian_rbf", "sigmoidal", "box")
-# The size from which n_units="auto" prunes: 30, or 6 for each output, at most 60, and 5 rows for each. Below
-# 2,000 rows, which are too few for boxes to be added to many units, 10 for each and at most 100 (12 fits of
-# several classes: 0.96 of the errors; with more rows boxes do better: King-rook-king 31.8 % with 60 units to
-# begin with, 36.5 with 100).
+# The size to begin with where n_units="auto": 30, or 10 for each output, at most 100, and 5 rows for each. (8
+# and 80: 1.005 ± 0.008 of the errors on 78 sets, 6 and 60 1.007 ± 0.004.)
 AUTO_UNITS = 30
-UNITS_PER_OUTPUT = 6
-MOST_AUTO_UNITS = 60
-ROWS_TO_ADD = 2000
-UNITS_PER_OUTPUT_OF_FEW = 10
-MOST_AUTO_UNITS_OF_FEW = 100
+UNITS_PER_OUTPUT = 10
+MOST_AUTO_UNITS = 100
 ROWS_PER_UNIT = 5
 # Features of all units together for each row at most: of 5,000 features and 50 rows a few units are enough.
 FEATURES_PER_ROW = 100
 # Bumps and steps are also tried with so few units: where these are enough nothing has to be taken out again.
 FEW_UNITS = 4
-# Ramps of curves: three for each row at most, and no more than closed forms are quick with. (One for each
-# row: Auto price 45 instead of 36 % of σ, Sonar 20 instead of 14 %.)
-PIECES_PER_ROW = 3.0
-LEAST_PIECES = 100
+# Ramps of curves, as many as closed forms are quick with.
 MOST_PIECES = 500
 # The strength at which pieces of curves are selected, and the strengths that are tried for each number.
 CURVE_STEP = 1
@@ -123,18 +105,15 @@ RAMPS_PER_FEATURE = 4
 CONSTANT_STEP = 24
 # Numbers of pieces that are tried.
 PIECES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 70)
-# From so many on also those that follow what all pieces say together; fewer are mostly the same ones.
-FEWEST_SMOOTH = 7
-# Ramps that stand beside units: at most so many, and one for so many rows.
+# Ramps that stand beside units: at most so many, and one for so many rows. (One for 5 rows: 1.002 ± 0.003 of
+# the errors on 78 sets, Friedman's first function 27.0 instead of 25.4 % of σ.)
 RAMPS_BESIDE = 30
 ROWS_PER_RAMP = 20
-# Boxes that are added, and how much sharper they start than a fall by e within a standard deviation.
+# Boxes that are added first.
 ADDED_UNITS = 10
-MOST_ADDED_UNITS = 60
-ADDED_SHAPE = 4.0
 # Trees whose leaves units start at: 8 leaves of at least 5 rows, at most 200 a tree; each takes half of
 # what is left. With 20 features or more a tree looks at 0.7 of them for each cut, so that the next one
-# finds others.
+# finds others. (All of them: 1.01 ± 0.01 of the errors from 700 rows on, 1.18 times the numbers.)
 TREE_LEAVES = 8
 # So many trees more than are needed if all leaves differ: of few different rows there are few leaves. (Trees
 # on 256 bins took a quarter of the time, and cost 4 % of the errors of six tables of classes.)
@@ -170,9 +149,6 @@ PULL_PER_STRENGTH = 1e-3
 FULL_PRIOR_WEIGHT = 2000.0
 # The step at which a race begins: with thousands of rows less penalty is needed than with hundreds.
 RACE_STEP = -1
-# Share of the loss that a step of the line search must gain to go on.
-LEAST_GAIN = 1e-4
-
 # -- Training -----------------------------------------------------------------------------------------------
 
 # Iterations of a draft that goes on from where another has got to.
@@ -188,9 +164,8 @@ STAGE_SLACK = 10.0
 # growth must be expected to gain. Factors 2 and 8 came out within 5 % of the time for the same error.
 GROWTH = 4.0
 PAYS = 0.02
-# The most bytes of rows that units are learnt on, and the least number of rows that this may mean.
+# The most bytes of rows that units are learnt on, or as many rows as learn in a race.
 MOST_BYTES = 2**25
-LEAST_LIMIT = 2**14
 
 # -- The rule -----------------------------------------------------------------------------------------------
 
@@ -206,37 +181,19 @@ MOST_SHARE = 0.1
 # Where few observations, or few of all classes but the largest, speak, so many times 1 + 60/observations. (30
 # of 3,000 rows that a line finds: an area of 0.83 under the curve without it, 0.89 with it.)
 FEW_OBSERVATIONS = 60.0
-# Candidates that are so many standard errors, and by such a share, behind the best after a round are out; at
-# most so many go on. (Steps in learnt directions learn slowly, and on few rows look worse than they are.)
-RACE_ERRORS = 1.5
-RACE_SHARE = 0.1
-FINALISTS = 3
-# So many of them are also tried beside curves. (All three: the same errors on 78 sets.)
-VARIED = 2
-# Folds that judge in the first round at most, and rows that judge in the first and in the last, if there are
-# as many: of 450 rows and more not all folds are trained for every candidate.
-FIRST_FOLDS = 2
-FIRST_JUDGING_ROWS = 150
-JUDGING_ROWS = 300
-# A model that fits its own rows worse than its folds predict theirs, by so many standard errors and a share
-# of the loss without any information, has ended in a poor minimum: the choice is made without it.
-BROKEN_ERRORS = 3.0
-BROKEN_SHARE = 0.02
-# The highest rungs of single features that are tried with log-odds, too.
-REFINED_RUNGS = 3
+# What is clearly worse is so many standard errors worse: candidates that are behind the best after a round,
+# and by the largest share, are out, and at most so many go on (three instead of two: the same errors on 78
+# sets); cutting numbers ends; a model that fits its own rows worse than its folds predict theirs has ended in
+# a poor minimum. (Steps in learnt directions learn slowly, and on few rows look worse than they are. A loss
+# that has grown falls again when the next training goes on: ended by a share of 0.05 diamonds had 2,249
+# numbers, RMSE 590; so 162, 615.)
+CLEAR_ERRORS = 2.0
+FINALISTS = 2
 
 # -- Fewer numbers ------------------------------------------------------------------------------------------
 
-# The share of its numbers that a model keeps from one size to the next, and where that ends.
+# The share of its numbers that a model keeps from one size to the next.
 KEPT_SHARE = 0.6
-LEAST_NUMBERS = 4
-# It also ends where the loss is clearly larger than the least: by standard errors, and by this share above
-# what the rule gives for fewer numbers. (A loss that has grown falls again when the next training goes
-# on: with 0.05 and nothing for fewer numbers diamonds ended with 2,249 of them, RMSE 590; so with 162, 615.)
-FAR_SHARE = 0.1
-FAR_ERRORS = 2.0
-# Numbers for each row at most once anything is cut.
-NUMBERS_PER_ROW = 3
 # Rows on which it is estimated what a condition is good for: an order is all that is needed.
 CUT_ROWS = 500
 # Digits that numbers of units may be rounded to, and the share of the residuals' variance by which outputs
@@ -247,7 +204,10 @@ ROUNDING_SHARE = 1e-3
 # -- Judging ------------------------------------------------------------------------------------------------
 
 # Folds that judge where rows are few: a third of the rows each, as much as is held out of many. (Five: the
-# same errors on 41 sets, 1.5 times the time and the numbers.)
+# same errors on 41 sets, 1.5 times the time and the numbers.) Rows held out choose and judge, and few of them
+# do both badly. (A third, 0.4 and half instead of a fifth, 81 fits of 1,000 to 5,000 rows: 0.97, 0.99 and
+# 1.02 of the errors, a third over 112 fits of all sizes 1.00; expected errors of classes were 0.99, 0.99 and
+# 1.07 of the true ones instead of 0.83.)
 FOLDS = 3
 # How often rows are drawn again to find by how much those that choose a model flatter it, and how many in
 # all: many rows flatter little.

@@ -16,12 +16,12 @@ from sleek.fit.trials import Candidate, Trials
 def race(
     trials: Trials, candidates: Sequence[Candidate], vary: Callable[[Candidate], list[Candidate]]
 ) -> list[Candidate]:
-    """The best candidates of the last round, and variants of the best two."""
+    """The best candidates of the last round, and variants of them."""
     running = list(candidates)
     for level in range(len(trials.levels)):
         trials.prepare(running, level)
         running = _qualified(trials, running, level)
-    variants = [variant for candidate in running[: policy.VARIED] for variant in vary(candidate)]
+    variants = [variant for candidate in running for variant in vary(candidate)]
     trials.prepare(variants, trials.last)
     return running + variants
 
@@ -37,8 +37,8 @@ def _qualified(trials: Trials, ranking: Sequence[Candidate], level: int) -> list
     near = [
         candidate
         for candidate in others
-        if (verdict := trials.judge(candidate, level)).loss <= (1.0 + policy.RACE_SHARE) * leader.loss
-        or not is_behind(verdict, leader, policy.RACE_ERRORS)
+        if (verdict := trials.judge(candidate, level)).loss <= (1.0 + policy.MOST_SHARE) * leader.loss
+        or not is_behind(verdict, leader, policy.CLEAR_ERRORS)
     ]
     return [best, *near[: policy.FINALISTS - 1]]
 
@@ -48,13 +48,11 @@ def best_strength(trials: Trials, here: Candidate) -> Candidate:
 
     All go on from where it is, for as many iterations: more training must not be taken for a better strength.
     """
-    if trials.request.fixes_penalties:
-        return here
     same, more, less = (here.stronger(steps) for steps in (0, 1, -1))
     trials.prepare([same, more, less], trials.last)
     ahead = min((more, less), key=lambda candidate: trials.judge(candidate).loss)
     direction, best = ahead.step - here.step, same
-    while trials.judge(ahead).loss < (1.0 - policy.LEAST_GAIN) * trials.judge(best).loss:
+    while trials.judge(ahead).loss < trials.judge(best).loss:
         best = ahead
         if best.step + direction not in policy.STRENGTH_STEPS:
             break

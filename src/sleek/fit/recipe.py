@@ -135,7 +135,7 @@ def fit_rows(
     outputs = learn_outputs(rows, survey)
     weighting = survey.weighting(outputs)
     request = request.scaled(weighting.scale)
-    plan = Plan.of(survey.weights.n_rows, rows.n_features, request, outputs.n_outputs, judging)
+    plan = Plan.of(survey.weights.n_rows, rows.n_features, request, judging)
     source = rows.source(outputs, weighting, run)
     fitted = fit(source, request, plan, rng, run.workers, names, report, standing, judging)
     if judging.open and fitted.pasted == 1:
@@ -319,13 +319,7 @@ def _choose(
     else:
         sample = look.sample.smallest(plan.n_tried)
         folds = folds_for(sample, judging)
-        first, last = (
-            _folds_that_judge(wanted, len(folds), sample.n_rows)
-            for wanted in (policy.FIRST_JUDGING_ROWS, policy.JUDGING_ROWS)
-        )
-        levels = [range(min(policy.FIRST_FOLDS, first)), range(last)]
-        if judging.splits is not None:
-            levels = [range(len(folds))]  # they need not be alike
+        levels = [range(1), range(len(folds))] if judging.splits is None else [range(len(folds))]  # not alike
         trials = Trials([*folds, Split(sample, None)], levels, False, request, report)
     if request.fixes_everything and request.loss in (None, SQUARED.name):
         change = partial(place, starts[0], None)
@@ -338,11 +332,8 @@ def _choose(
             chosen = train_to_the_end(chosen)
     draft = trials.draft(chosen, trials.main)
     judged = None
-    if not plan.races and judging.splits is not None:
+    if not plan.races and (request.fits_units or not judging.open):
         judged = pool(sample, trials.residuals(chosen), folds)
-    elif not plan.races and (request.fits_units or not judging.open):
-        left_out = [fold.residuals(trials.draft(chosen, at).training) for at, fold in enumerate(folds)]
-        judged = pool(sample, left_out, folds)
     fixed = request.fixes_everything
     return _Choice(
         chosen.outputs,
@@ -355,15 +346,6 @@ def _choose(
         {} if fixed else trials.table(chosen),
         optimism,
     )
-
-
-def _folds_that_judge(wanted: int, n_folds: int, n_rows: int) -> int:
-    """How many folds have so many rows, all of them at most.
-
-    >>> [_folds_that_judge(300, 5, n) for n in (200, 400, 699)]
-    [5, 4, 3]
-    """
-    return max(1, min(n_folds, -(-wanted * n_folds // n_rows)))
 
 
 def _judge(

@@ -26,7 +26,6 @@ from sleek.closed_form.ridge_path import RidgePath
 from sleek.closed_form.solve import Penalty, Solution, solve
 from sleek.fit import policy
 from sleek.fit.judge import Split, Verdict
-from sleek.fit.start import most_pieces
 from sleek.fit.trials import Beginning, Candidate, Draft, Trials
 from sleek.outputs.base import Outputs
 from sleek.rows.sample import Sample
@@ -93,15 +92,15 @@ class Dictionary:
 
     def _start(self, rows: Sample, few: Block) -> Expansion:
         """All pieces; of many features those that say most by themselves have some."""
-        block, most = rows.rows, most_pieces(rows)
+        block = rows.rows
         linear = self.basis.name == Linear.name
-        n_features = policy.MOST_PIECES if linear else most // policy.RAMPS_PER_FEATURE
+        n_features = policy.MOST_PIECES // (1 if linear else policy.RAMPS_PER_FEATURE)
         X = block.X
         if X.shape[1] > n_features:
             best = np.argsort(-_single_gains(few.X, few.T, few.s), kind="stable")[:n_features]
             X = np.zeros_like(block.X)
             X[:, best] = block.X[:, best]
-        return Expansion.of(self.basis, self.basis.start_per_feature(X, block.copies, most))
+        return Expansion.of(self.basis, self.basis.start_per_feature(X, block.copies, policy.MOST_PIECES))
 
     def change(self, size: int) -> Callable[[Sample, Draft | None], Beginning]:
         """A model of so many pieces."""
@@ -124,7 +123,7 @@ def simple_models(trials: Trials, outputs: Outputs) -> list[Candidate]:
     found += _sizes(trials, curves, paths)
     smooth = curves.following(policy.STRENGTH_STEP ** -found[-1].step)
     again = [replace(path, pieces=smooth.of(path.split.rest)) for path in paths]
-    return [*found, *_sizes(trials, smooth, again, policy.FEWEST_SMOOTH, whole=False)]
+    return [*found, *_sizes(trials, smooth, again, whole=False)]
 
 
 def _paths(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[_Paths]:
@@ -134,13 +133,13 @@ def _paths(trials: Trials, dictionary: Dictionary, outputs: Outputs) -> list[_Pa
 
 
 def _sizes(
-    trials: Trials, dictionary: Dictionary, paths: Sequence[_Paths], fewest: int = 1, whole: bool = True
+    trials: Trials, dictionary: Dictionary, paths: Sequence[_Paths], whole: bool = True
 ) -> list[Candidate]:
-    """Models of every size of at least so many pieces, and of all of them, if they are wanted `whole`."""
+    """Models of every size, and of all pieces, if they are wanted `whole`."""
     least = min(len(path.pieces.order) for path in paths)
     outputs = paths[0].split.rest.outputs
     found = []
-    for size in [*(size for size in policy.PIECES if fewest <= size < least), *([least] if whole else [])]:
+    for size in [*(size for size in policy.PIECES if size < least), *([least] if whole else [])]:
         sized = [path.take(size if size < least else None) for path in paths]
         judged = [one.residuals() for one in sized]
         verdicts = [Verdict.of(outputs, [paths[i] for paths in judged]) for i in range(len(judged[0]))]

@@ -204,8 +204,8 @@ def families(
             any_features = _Leaves(wanted, None, request.constraints)
             found += [Family(basis, a, partial(_at_leaves, basis, a / one, any_features)) for a in shapes]
         elif basis.per_feature:
-            most = most_pieces(sample)
-            start = Expansion.of(basis, basis.start_per_feature(sample.rows.X, sample.rows.copies, most))
+            X, copies = sample.rows.X, sample.rows.copies
+            start = Expansion.of(basis, basis.start_per_feature(X, copies, policy.MOST_PIECES))
             found.append(Family(basis, np.nan, partial(_fixed, start)))
         else:
             shapes = tuple(a * unit for a in request.shapes_to_try(basis.auto_shapes))
@@ -270,12 +270,6 @@ def _enough(found: list[Family], sample: Sample, request: Request, wanted: int) 
     if not full:
         _warn_of_fewer(wanted, max(there.values()), "leaves that trees found")
     return full or found
-
-
-def most_pieces(sample: Sample) -> int:
-    """How many units a basis may have that has some for every feature."""
-    n = policy.PIECES_PER_ROW * sample.rows.copies.sum()
-    return int(np.clip(n, policy.LEAST_PIECES, policy.MOST_PIECES))
 
 
 def _n_units(sample: Sample, request: Request, n_observations: float) -> int:

@@ -260,8 +260,7 @@ class Trials:
         Y = training.expansion.features(rows.X) @ training.solution.theta + training.solution.b
         own = float(np.average(outputs.losses(rows.T, Y), weights=rows.s))
         _, error = mean_and_error(verdict.losses, verdict.weights, verdict.copies, verdict.groups)
-        slack = policy.BROKEN_ERRORS * error + policy.BROKEN_SHARE * outputs.loss.unit(outputs.n_outputs)
-        return own <= verdict.loss + slack
+        return own <= verdict.loss + policy.CLEAR_ERRORS * error
 
     def optimism(self, line: Sequence[Candidate], chosen: Candidate) -> float:
         """By how much the judging rows flatter the candidate that they chose from a line; see `optimism`."""
