@@ -19,7 +19,7 @@ from sleek.closed_form.solve import solve
 from sleek.datasets import make_ripley
 from sleek.fit import fewer, policy
 from sleek.fit.fewer import shorter
-from sleek.fit.judge import Split, folds_of
+from sleek.fit.judge import Split, folds_of, worth
 from sleek.fit.ladder import place
 from sleek.fit.plan import Request
 from sleek.fit.race import best_strength
@@ -145,7 +145,7 @@ def test_a_rung_is_preferred_to_every_simpler_one_that_was_chosen_before():
     chosen = path["chosen"].index(True)
     loss, numbers = path["loss"][chosen], path["n_numbers"][chosen]
     for simpler, less in list(zip(path["loss"], path["n_numbers"], strict=True))[:chosen][:3]:
-        assert loss < (1 - policy.SHARE_PER_DOUBLING * np.log2(numbers / less)) * simpler
+        assert loss < (1 - worth(numbers, less)) * simpler
     assert min(path["loss"]) > 0.8 * loss
 
 

@@ -13,7 +13,6 @@ far to go.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -26,7 +25,7 @@ from sleek.bases.units import Units
 from sleek.closed_form.moments import Moments
 from sleek.closed_form.solve import Solution
 from sleek.fit import policy
-from sleek.fit.judge import Verdict, is_behind
+from sleek.fit.judge import Verdict, is_behind, worth
 from sleek.fit.trials import Beginning, Candidate, Draft, Trials, count_numbers
 from sleek.rows.sample import Sample
 from sleek.trainers.base import Reached, Training
@@ -49,7 +48,7 @@ def shorter(trials: Trials, candidate: Candidate, rival: Candidate | None = None
 
     def goes_on() -> bool:
         enough = wanted is None or numbers <= wanted
-        return not (enough and _is_far(trials.judge(current), best, most / numbers))
+        return not (enough and _is_far(trials.judge(current), best, worth(most, numbers)))
 
     while goes_on():
         current = replace(candidate, change=partial(cut, wanted), before=current)
@@ -61,10 +60,9 @@ def shorter(trials: Trials, candidate: Candidate, rival: Candidate | None = None
     return found
 
 
-def _is_far(verdict: Verdict, best: Verdict, fewer: float) -> bool:
-    """Whether a model is clearly worse than the best one, more than so many times fewer numbers are worth."""
-    worth = min(policy.SHARE_PER_DOUBLING * math.log2(fewer), policy.MOST_SHARE)
-    far = verdict.loss > (1.0 + policy.MOST_SHARE + worth) * best.loss
+def _is_far(verdict: Verdict, best: Verdict, gain: float) -> bool:
+    """Whether a model is clearly worse than the best one, by more than fewer numbers are worth."""
+    far = verdict.loss > (1.0 + policy.MOST_SHARE + gain) * best.loss
     return far and is_behind(verdict, best, policy.CLEAR_ERRORS)
 
 

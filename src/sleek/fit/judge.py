@@ -113,6 +113,18 @@ def least_gain(new: Verdict, simpler: Verdict, errors: float, share: float) -> f
     return max(errors * error, share * simpler.loss)
 
 
+def worth(numbers: float, fewer: float) -> float:
+    """The share of the loss that a person gives for reading fewer numbers.
+
+    So much for each halving of the numbers and those that are read at a glance, and a tenth at most.
+
+    >>> [round(worth(numbers, fewer), 3) for numbers, fewer in [(2, 1), (40, 20), (400, 200), (4000, 200)]]
+    [0.003, 0.029, 0.054, 0.1]
+    """
+    halvings = np.log2((numbers + policy.AT_A_GLANCE) / (fewer + policy.AT_A_GLANCE))
+    return float(np.clip(policy.SHARE_PER_HALVING * halvings, 0.0, policy.MOST_SHARE))
+
+
 def is_behind(verdict: Verdict, best: Verdict, errors: float) -> bool:
     """Whether a model is worse than the best by so many paired standard errors."""
     gain, error = best.gain_over(verdict)

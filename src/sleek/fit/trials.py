@@ -12,7 +12,6 @@ The regularisation strength κ of a candidate is a step of √10:
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +26,7 @@ from sleek.bases.linear import Linear
 from sleek.closed_form.leave_one_out import LeaveOneOut
 from sleek.closed_form.solve import Penalty
 from sleek.fit import policy
-from sleek.fit.judge import Split, Verdict, least_gain, mean_and_error
+from sleek.fit.judge import Split, Verdict, least_gain, mean_and_error, worth
 from sleek.fit.optimism import optimism
 from sleek.fit.pilot import drawn_in
 from sleek.fit.plan import Request
@@ -224,10 +223,9 @@ class Trials:
     def least_gain(self, new: Candidate, simpler: Candidate) -> float:
         """How much a candidate must gain to be worth more than a simpler one: the rule of every choice.
 
-        Another rung must be surer of it than more of the same. Every doubling of the numbers must take a
-        share off the loss, up to a tenth of it in all; or off what the simpler one takes off that of a
-        constant, if that is less: of a rare class no model explains much. A further linear feature is one
-        number more, and any gain is worth it.
+        Another rung must be surer of it than more of the same. More numbers must take a share off the loss
+        (`worth`); or off what the simpler one takes off that of a constant, if that is less: of a rare class
+        no model explains much. A further linear feature is one number more, and any gain is worth it.
         """
         if (new, simpler) not in self._least_gains:
             self._least_gains[new, simpler] = self._least_gain(new, simpler)
@@ -238,8 +236,7 @@ class Trials:
             return 0.0
         errors = self.sure_errors if self._rung(new) > self._rung(simpler) else policy.SURE_ERRORS
         old = self.judge(simpler)
-        doublings = max(0.0, math.log2(self.numbers(new) / self.numbers(simpler)))
-        share = min(policy.SHARE_PER_DOUBLING * doublings, policy.MOST_SHARE)
+        share = worth(self.numbers(new), self.numbers(simpler))
         if new.outputs in self.constants and old.loss > 0:
             share *= min(1.0, max(0.0, self.judge(self.constants[new.outputs]).loss / old.loss - 1.0))
         return least_gain(self.judge(new), old, errors, share)
