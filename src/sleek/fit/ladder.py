@@ -85,7 +85,7 @@ def climb(state: Climb) -> Climbed:
     most = state.request.max_numbers
     short = [candidate for candidate in line if most is None or trials.numbers(candidate) <= most] or line[:1]
     sound = list(short)
-    while not _stands(trials, chosen := _rungs(trials, sound)[-1], most) and len(sound) > 1:
+    while not _stands(trials, chosen := _simplest(trials, sound), most) and len(sound) > 1:
         sound.remove(chosen)
     _warn_if_longer(trials, chosen, most)
     return Climbed(chosen, trials.path(line, chosen), trials.optimism(short, chosen))
@@ -107,6 +107,21 @@ def _warn_if_longer(trials: Trials, chosen: Candidate, most: int | None) -> None
             f"`max_numbers`={most} is less than the {numbers} numbers of the shortest model that was tried. "
             "With several classes every unit has a weight for each."
         )
+
+
+def _simplest(trials: Trials, line: list[Candidate]) -> Candidate:
+    """The simplest candidate that none with more numbers is preferred to.
+
+    Not the last one of those that are preferred to the one before: what a model of a thousand numbers gains
+    over one of a hundred, one of two hundred may have nearly gained.
+    """
+    best_first = sorted(line[1:], key=lambda candidate: trials.judge(candidate).loss)
+    for number, candidate in enumerate(line[:-1]):
+        more, loss = set(line[number + 1 :]), trials.judge(candidate).loss
+        better = (new for new in best_first if new in more and trials.judge(new).loss < loss)
+        if not any(trials.prefers(new, candidate) for new in better):
+            return candidate
+    return line[-1]
 
 
 def _rungs(trials: Trials, line: list[Candidate]) -> list[Candidate]:
@@ -192,7 +207,7 @@ def try_fewer_numbers(state: Climb) -> None:
     """Units, ramps and conditions go; what is left shares its widths, and goes on without more of them."""
     trials = state.trials
     state.path = shorter(trials, state.found)
-    best = _rungs(trials, sorted([state.found, *state.path], key=trials.numbers))[-1]
+    best = _simplest(trials, sorted([state.found, *state.path], key=trials.numbers))
     if trials.has_widths(best):
         common = with_common_widths(best)
         state.path += [common, *shorter(trials, common, best)]

@@ -65,14 +65,18 @@ def optimism(line: Sequence[Verdict], chosen: int, least_gain: Callable[[int, in
         return 1.0
     inside, outside = inside[enough], outside[enough]
     means = inside @ losses / inside.sum(axis=1, keepdims=True)
-    best = np.zeros(len(means), dtype=np.int64)
-    draw = np.arange(len(means))
-    for new in range(1, len(line)):
-        least = np.zeros(len(line))
-        for old in np.unique(best).tolist():
-            least[old] = least_gain(new, old)
-        now = means[draw, best]
-        best = np.where(now - means[:, new] > least[best] + ROUNDING * np.abs(now), new, best)
+    best = np.full(len(means), len(line) - 1)
+    open_ = np.arange(len(means))  # draws in which nothing is chosen yet
+    for old in range(len(line) - 1):
+        gains = means[open_, old, None] - means[open_, old + 1 :]
+        least = [
+            least_gain(old + 1 + i, old) if gain > 0 else 0.0 for i, gain in enumerate(gains.max(axis=0))
+        ]
+        sure = gains > np.array(least) + ROUNDING * np.abs(means[open_, old, None])
+        best[open_[~sure.any(axis=1)]] = old
+        open_ = open_[sure.any(axis=1)]
+        if not len(open_):
+            break
     left_out = np.sum(outside * errors[:, best].T) / np.sum(outside)
     return max(1.0, float(left_out) / naive)
 
