@@ -225,7 +225,8 @@ class Trials:
 
         Another rung must be surer of it than more of the same. More numbers must take a share off the loss
         (`worth`); or off what the simpler one takes off that of a constant, if that is less: of a rare class
-        no model explains much. A further linear feature is one number more, and any gain is worth it.
+        no model explains much. What the share then loses, sureness gains, or chance would buy any number of
+        numbers. A further linear feature is one number more, and any gain is worth it.
         """
         if (new, simpler) not in self._least_gains:
             self._least_gains[new, simpler] = self._least_gain(new, simpler)
@@ -235,11 +236,14 @@ class Trials:
         if self._rung(new) == self._rung(simpler) == 0 and simpler not in self.constants.values():
             return 0.0
         errors = self.sure_errors if self._rung(new) > self._rung(simpler) else policy.SURE_ERRORS
-        old = self.judge(simpler)
-        share = worth(self.numbers(new), self.numbers(simpler))
+        old, explained = self.judge(simpler), 1.0
         if new.outputs in self.constants and old.loss > 0:
-            share *= min(1.0, max(0.0, self.judge(self.constants[new.outputs]).loss / old.loss - 1.0))
-        return least_gain(self.judge(new), old, errors, share)
+            explained = float(
+                np.clip(self.judge(self.constants[new.outputs]).loss / old.loss - 1.0, 0.0, 1.0)
+            )
+        share = worth(self.numbers(new), self.numbers(simpler))
+        surer = policy.SURE_ERRORS * (1.0 + (1.0 - explained) * share / policy.MOST_SHARE)
+        return least_gain(self.judge(new), old, max(errors, surer), explained * share)
 
     def keeps_promise(self, candidate: Candidate) -> bool:
         """Whether the model itself fits its own rows as well as models of folds predict rows they left out.
