@@ -34,10 +34,9 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
     Parameters
     ----------
     n_units : int or "auto", default="auto"
-        The number of units M, and so the size of the model. "auto" trains 30 (6 to 10 for each of many
-        classes, at most 100, and one for every 5 rows), adds boxes from 700 rows on as long as that pays,
-        prunes them, and keeps the smallest size that is as good, down to a linear model without units
-        (`path_`).
+        The number of units M, and so the size of the model. "auto" trains 30 (10 for each of many classes, at
+        most 100, and one for every 5 rows), adds boxes as long as that pays, prunes them, and keeps the
+        smallest size that is as good, down to a linear model without units (`path_`).
     basis : {"auto", "gaussian_rbf", "sigmoidal", "box", "curves", "linear", "network", "robust_rbf", \
 "simplex"} or Basis
         The learnable functions φ_j. "auto" chooses "gaussian_rbf", "sigmoidal" or "box", and may add boxes to
@@ -84,11 +83,11 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         For two classes or one number. docs/guides/constraints.md says how it is kept, and what it costs.
     cv : None, int, "last", splitter or list of splits, default=None
         Which rows choose settings and judge the result, and so what the error to expect is that of. None
-        (or "auto"): random rows of every class, a third of them from 700 rows on, folds below. An int: so
-        many folds. "last": the last third of the rows in the order given, 8,192 at most, for what changes
-        with time. A splitter of scikit-learn, such as `TimeSeriesSplit`, or a list of pairs (rows to learn
-        from, rows to judge by): these. The rows that judge also choose, which the error to expect is
-        corrected for (`optimism_`). The model itself is learnt from all rows.
+        (or "auto"): random rows of every class, a third of them from 500 rows on, folds below. An int: so
+        many folds. "last": the last third of the rows in the order given, 8,192 or one of 128 at most, for
+        what changes with time. A splitter of scikit-learn, such as `TimeSeriesSplit`, or a list of pairs
+        (rows to learn from, rows to judge by): these. The rows that judge also choose, which the error to
+        expect is corrected for (`optimism_`). The model itself is learnt from all rows.
     forgetting_factor : float, default=1.0
         What the weight of every earlier row is multiplied by whenever `partial_fit` adds a row: 0.999
         remembers about 1,000 rows, 1 forgets nothing.
@@ -97,7 +96,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         same kind of rows, with more of them. Features and classes must be the same.
     loss : {"auto", "squared_error", "log_loss"}, default="auto"
         What outputs are: "squared_error" approaches ±1 in closed form, "log_loss" refines that to log-odds,
-        with weights that are learnt together with the units. "auto" refines from 700 rows on where rows held
+        with weights that are learnt together with the units. "auto" refines from 500 rows on where rows held
         out have no more mistakes by it; with every setting fixed it is the squared loss. `partial_fit`,
         `forget` and `sleek.merge` need "squared_error", which a first `partial_fit` sees to.
     class_weight : dict, "balanced" or None, default=None
