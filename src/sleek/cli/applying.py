@@ -85,7 +85,7 @@ def evaluate(
 ) -> tuple[dict[str, Any], list[str]]:
     """Scores on the rows that have a target, and notes."""
     name = target_of(model, name)
-    with blaming(path), warnings.catch_warnings(record=True) as heard, interrupts.raised():
+    with blaming(path), warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         files, rows = files_for(model, path, decimal, target=name, weight=weight, drop_missing_targets=True)
         run = Run(all_cores(), strangers={})

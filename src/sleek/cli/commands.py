@@ -21,7 +21,6 @@ from sleek.cli.explain_command import explain
 from sleek.cli.exporting import export
 from sleek.cli.inspecting import inspect
 from sleek.cli.reporting import report
-from sleek.cli.signals import interrupts
 from sleek.cli.update_command import merge, update
 
 P = ParamSpec("P")
@@ -161,7 +160,7 @@ def fit(
             monotone=opt.monotone(monotone),
             interactions=opt.interactions(pairwise, no_interactions, interactions),
         )
-        with path_of(data) as path, interrupts.raised():
+        with path_of(data) as path:
             fitted = train(path, choices, display)
         content = dumps(fitted.model, moments=updatable)
     from sleek.cli.fit_summary import show_fit

@@ -17,6 +17,7 @@ from sleek._runtime.threads import Workers
 from sleek.cli.exits import InputError, called
 from sleek.cli.options import is_stream
 from sleek.cli.process import own_process
+from sleek.cli.signals import interrupts
 from sleek.model.kernel_model import KernelModel
 from sleek.model.rows_to_predict import expected_by
 from sleek.rows.predicting import Expected, open_features
@@ -25,12 +26,15 @@ from sleek.rows.rows import Rows, Run
 
 @contextmanager
 def path_of(data: Path) -> Iterator[str]:
-    """Where the data are: standard input is written to a temporary file, which can be read more than once."""
+    """Where the data are: standard input is written to a temporary file, which can be read more than once.
+
+    Ctrl-C ends the work at once, unless that file has to go first.
+    """
     own_process.spare_pandas()
     if not is_stream(data):
         yield str(data)
         return
-    with tempfile.NamedTemporaryFile(prefix="sleek-") as spool:
+    with tempfile.NamedTemporaryFile(prefix="sleek-") as spool, interrupts.raised():
         shutil.copyfileobj(sys.stdin.buffer, spool)
         spool.flush()
         called[spool.name] = "standard input"

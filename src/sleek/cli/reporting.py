@@ -10,7 +10,6 @@ import typer
 
 from sleek.cli import options as opt
 from sleek.cli.exits import InputError, blaming
-from sleek.cli.signals import interrupts
 
 if TYPE_CHECKING:
     from sleek.model.kernel_model import KernelModel
@@ -100,12 +99,7 @@ def measure_file(
     from sleek.rows.rows import Run
 
     name = target_of(model, target)
-    with (
-        path_of(data) as path,
-        blaming(path),
-        warnings.catch_warnings(record=True) as heard,
-        interrupts.raised(),
-    ):
+    with path_of(data) as path, blaming(path), warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         files, rows = files_for(model, path, decimal, target=name, drop_missing_targets=True)
         run = Run(all_cores(), strangers={})

@@ -195,6 +195,7 @@ class SourceContract:
 
     def test_an_error_or_interrupt_in_a_task_comes_through_and_leaves_nothing_running(self) -> None:
         rows, memory = self.both(NumberOutputs)
+        self.source(rows, NumberOutputs, 2).map_reduce(lambda block: block.start)  # a pool may start threads
         before = threading.active_count()
         for error in (RuntimeError, KeyboardInterrupt):
 
