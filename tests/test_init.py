@@ -52,7 +52,7 @@ def test_as_many_medoids_as_rows_are_all_rows():
 
 def rows_of(X, s=None, n_units=3):
     data = class_source(X, np.arange(len(X)) % 2, s)
-    return distinct_rows(sample_of(data), n_units, seed=0, enough=MEDOID_ROWS)
+    return distinct_rows(sample_of(data), n_units, seed=0)
 
 
 def test_order_and_repetition_of_rows_do_not_matter():

@@ -22,13 +22,13 @@ CANDIDATES = 32  # candidate medoids examined together
 KEPT_ROWS = 1024  # up to which all distances are computed once, 8 MB
 
 
-def distinct_rows(sample: Sample, n_units: int, seed: int, enough: int) -> tuple[FloatArray, FloatArray]:
-    """The distinct rows among enough of a sample to place `n_units`, and the weight of each.
+def distinct_rows(sample: Sample, n_units: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    """The distinct rows among some of a sample to place `n_units`, and the weight of each.
 
     They come sorted, so that neither the order of the rows nor writing a row twice instead of giving it
     weight two makes a difference.
     """
-    sample = sample.smallest(max(enough, policy.MEDOID_ROWS_PER_UNIT * n_units), seed)
+    sample = sample.smallest(max(policy.MEDOID_ROWS, policy.MEDOID_ROWS_PER_UNIT * n_units), seed)
     rows, inverse = np.unique(sample.rows.X, axis=0, return_inverse=True)
     weights = np.zeros(len(rows))
     np.add.at(weights, inverse.ravel(), sample.rows.s)

@@ -144,9 +144,8 @@ def try_single_features(state: Climb) -> None:
 def try_units(state: Climb) -> None:
     """Units of every basis and start shape; the best of them also beside curves, if the ladder is climbed."""
     curves = Dictionary(Curves(), policy.STRENGTH_STEP**policy.CURVE_STEP, state.request.signs)
-    step = policy.RACE_STEP if state.trials.growing else 0
     families = {
-        Candidate(partial(place, family, None), step, state.outputs, shape=family.shape): family
+        Candidate(partial(place, family, None), policy.FIRST_STEP, state.outputs, shape=family.shape): family
         for family in state.families
     }
 
@@ -232,7 +231,7 @@ MOVES: tuple[tuple[Callable[[Climb], bool], Callable[[Climb], None]], ...] = (
     (lambda state: True, try_units),
     (_chooses_strength, try_strengths),
     (_grows, try_more_units),
-    (lambda state: state.request.refines(state.trials.growing), try_log_odds),
+    (lambda state: state.request.refines(state.n_observations), try_log_odds),
     (
         lambda state: state.found.outputs.loss.chooses and _is_refined(state) and _chooses_strength(state),
         try_strengths,

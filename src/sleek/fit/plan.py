@@ -54,9 +54,10 @@ class Request:
         """Whether units are fitted by least squares under a prior, so that recipes may stop and continue."""
         return self.trainer.pull is not None
 
-    def refines(self, races: bool) -> bool:
-        """Whether the refining loss is tried: without rows held out it has to be asked for."""
-        return self.fits_units and self.loss != SQUARED.name and (races or self.loss is not None)
+    def refines(self, n_observations: float) -> bool:
+        """Whether the refining loss is tried: of few rows it has to be asked for."""
+        enough = n_observations >= policy.LOG_ODDS_ROWS or self.loss is not None
+        return self.fits_units and self.loss != SQUARED.name and enough
 
     @property
     def most_units(self) -> int:
@@ -158,7 +159,6 @@ class Plan:
     n_tried: int  # rows on which settings are chosen in the end
     n_held: int  # rows held out to judge
     n_sampled: int  # rows drawn while the features are looked at
-    n_medoid: int  # rows that k-medoids sees
     stages: tuple[int, ...]  # rows that units are learnt on, one after the other; none: on all rows at once
     everything: bool  # in the end units are learnt on all rows, those held out among them
 
@@ -197,7 +197,6 @@ class Plan:
             n_tried=tried,
             n_held=held,
             n_sampled=max([tried, *stages[:1]]) if races else tried,
-            n_medoid=policy.MEDOID_ROWS if n_rows >= policy.RACE_ROWS else n_rows,
             stages=stages,
             everything=everything,
         )

@@ -298,7 +298,7 @@ class _Centers:
         if self.request.centers is not None:
             return self.scaling.apply(self.request.centers)
         seed = int(self.rng.integers(2**63))
-        rows, weights = distinct_rows(self.sample, self.wanted, seed, self.plan.n_medoid)
+        rows, weights = distinct_rows(self.sample, self.wanted, seed)
         if self.request.n_units is not None:
             _warn_of_fewer(self.wanted, len(rows), "distinct rows of X")
         return rows[k_medoids(rows, weights, min(self.wanted, len(rows)), self.rng)]
