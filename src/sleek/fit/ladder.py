@@ -84,20 +84,19 @@ def climb(state: Climb) -> Climbed:
         return Climbed(state.found, trials.path(line, state.found), 1.0)
     most = state.request.max_numbers
     short = [candidate for candidate in line if most is None or trials.numbers(candidate) <= most] or line[:1]
-    sound = list(short)
-    while not _stands(trials, chosen := _simplest(trials, sound), most) and len(sound) > 1:
-        sound.remove(chosen)
+    left = list(short)
+    while _is_longer(trials, chosen := _simplest(trials, left), most) and len(left) > 1:
+        left.remove(chosen)  # the model itself, which no fold has, may have more numbers
     _warn_if_longer(trials, chosen, most)
     return Climbed(chosen, trials.path(line, chosen), trials.optimism(short, chosen))
 
 
-def _stands(trials: Trials, candidate: Candidate, most: int | None) -> bool:
-    """Whether the model itself, which no fold has judged, is as good and as short as those of the folds."""
-    return trials.keeps_promise(candidate) and (most is None or _length(trials, candidate) <= most)
+def _is_longer(trials: Trials, candidate: Candidate, most: int | None) -> bool:
+    return most is not None and _length(trials, candidate) > most
 
 
 def _length(trials: Trials, candidate: Candidate) -> int:
-    return count_numbers(trials.draft(candidate, trials.main).training)
+    return count_numbers(trials.whole(candidate).training)
 
 
 def _warn_if_longer(trials: Trials, chosen: Candidate, most: int | None) -> None:

@@ -66,8 +66,9 @@ MOST_TRIED = 32_768
 LEAST_CLASS_SHARE = 0.05
 # Below so many rows, every row counts: those held out take part in the last training.
 EVERY_ROW_COUNTS = 40_960
-# Rows that k-medoids sees at most, or so many for each medoid if that is more: thousands of rows will move the
-# units anyway. (250 and 500, 37 sets of 700 rows or more: 1.01 of the errors with more, in 1.07 of the time.)
+# Rows that k-medoids sees at most, or so many for each medoid if that is more: thousands of rows will move
+# the units anyway. (250 and 500, 37 sets of 700 rows or more: 1.01 of the errors with more, in 1.07 of the
+# time.)
 MEDOID_ROWS = 400
 MEDOID_ROWS_PER_UNIT = 5
 # A value further from the 1 % to 99 % range than so many times its width is clipped when spreads are
@@ -187,10 +188,9 @@ MOST_SHARE = 0.1
 FEW_OBSERVATIONS = 60.0
 # What is clearly worse is so many standard errors worse: candidates that are behind the best after a round,
 # and by the largest share, are out, and at most so many go on (three instead of two: the same errors on 78
-# sets); cutting numbers ends; a model that fits its own rows worse than its folds predict theirs has ended in
-# a poor minimum. (Steps in learnt directions learn slowly, and on few rows look worse than they are. A loss
-# that has grown falls again when the next training goes on: ended by a share of 0.05 diamonds had 2,249
-# numbers, RMSE 590; so 162, 615.)
+# sets); cutting numbers ends. (Steps in learnt directions learn slowly, and on few rows look worse than they
+# are. A loss that has grown falls again when the next training goes on: ended by a share of 0.05 diamonds had
+# 2,249 numbers, RMSE 590; so 162, 615.)
 CLEAR_ERRORS = 2.0
 FINALISTS = 2
 

@@ -330,7 +330,7 @@ def _choose(
         chosen, path, optimism = climb(Climb(trials, starts, outputs, look.columns.weight))
         if not plan.races and not request.is_open and request.fits_units:
             chosen = train_to_the_end(chosen)
-    draft = trials.draft(chosen, trials.main)
+    draft = trials.whole(chosen)
     judged = None
     if not plan.races and (request.fits_units or not judging.open):
         judged = pool(sample, trials.residuals(chosen), folds)

@@ -121,6 +121,7 @@ class Trials:
         self.splits, self.levels, self.growing = splits, levels, growing
         self.request, self.report = request, report
         self._drafts: dict[tuple[Candidate, int], Draft] = {}
+        self._wholes: dict[Candidate, Draft] = {}
         self._verdicts: dict[tuple[Candidate, int], Verdict] = {}
         self._drawn_in: dict[int, Sample] = {}
         self._seconds: dict[Candidate, float] = {}
@@ -171,19 +172,51 @@ class Trials:
         """Take what a candidate comes to on the rows of a split from where it is known."""
         self._drafts[candidate, at] = draft
 
-    def _train(self, candidate: Candidate, at: int, workers: Workers | None = None) -> Draft:
+    def whole(self, candidate: Candidate) -> Draft:
+        """The model itself: what a candidate comes to on all rows, or on the largest sample.
+
+        Where folds judge, nobody has judged the model itself, and now and then its way ends in a poor minimum
+        that no fold has met: one of eight samples of 600 rows of an exclusive or had 42 % of mistakes, where
+        folds had 20. So training also goes on from where each fold has got to, and what fits all rows best is
+        taken. (57 sets below 1,200 rows: 0.991 ± 0.006 of the errors; 15 generators: 0.989 ± 0.003.)
+        """
+        if candidate not in self._wholes:
+            own = self.draft(candidate, self.main)
+            found = [own]
+            if not self.growing and own.start.n_learnt and not self.request.fixes_everything:
+                found += [self._train_on(candidate, self.draft(candidate, at)) for at in self.levels[-1]]
+            self._wholes[candidate] = min(found, key=lambda draft: self._own_loss(candidate, draft))
+        return self._wholes[candidate]
+
+    def _train_on(self, candidate: Candidate, draft: Draft) -> Draft:
+        """Train on from where a fold has got to, on all rows."""
+        return self._train(candidate, self.main, Beginning(draft.start, draft.training.reached))
+
+    def _own_loss(self, candidate: Candidate, draft: Draft) -> float:
+        """The mean loss of a model on all rows, which it has learnt from."""
+        rows, (theta, b) = self.splits[self.main].rest.rows, draft.training.solution
+        Y = draft.training.expansion.features(rows.X) @ theta + b
+        return float(np.average(candidate.outputs.losses(rows.T, Y), weights=rows.s))
+
+    def _train(
+        self,
+        candidate: Candidate,
+        at: int,
+        beginning: Beginning | None = None,
+        workers: Workers | None = None,
+    ) -> Draft:
+        """Train a candidate on the rows of a split, from its own beginning unless another one is given."""
         smaller = self._drafts.get((candidate, at - 1)) if self.growing else None
+        if smaller is not None:
+            beginning = Beginning(smaller.start, smaller.training.reached)
         before = None
-        if smaller is None and candidate.before is not None:
+        if beginning is None and candidate.before is not None:
             before = self.draft(candidate.before, at)
         clock = time.perf_counter()
         rows = self.rows(at, candidate.outputs)
         if workers is not None:
             rows = replace(rows, workers=workers)
-        if smaller is not None:
-            start, begin = Beginning(smaller.start, smaller.training.reached)
-        else:
-            start, begin = candidate.change(rows, before)
+        start, begin = candidate.change(rows, before) if beginning is None else beginning
         request, penalty = self.request, self.penalty(candidate.step, rows)
         limit = Limit(draft_iterations(request, start, begin), joint_iterations(request, start, begin))
         slack = 1.0
@@ -202,7 +235,7 @@ class Trials:
         todo = [c for c in candidates if (c, at) not in self._drafts]
         workers = self.splits[at].rest.workers
         if self.growing and len(todo) > 1:
-            drafts = workers.map_list(lambda c: self._train(c, at, Workers(1)), todo)
+            drafts = workers.map_list(lambda c: self._train(c, at, workers=Workers(1)), todo)
             self._drafts.update({(c, at): draft for c, draft in zip(todo, drafts, strict=True)})
 
     # -- judging
@@ -244,24 +277,6 @@ class Trials:
         share = worth(self.numbers(new), self.numbers(simpler))
         surer = policy.SURE_ERRORS * (1.0 + (1.0 - explained) * share / policy.MOST_SHARE)
         return least_gain(self.judge(new), old, max(errors, surer), explained * share)
-
-    def keeps_promise(self, candidate: Candidate) -> bool:
-        """Whether the model itself fits its own rows as well as models of folds predict rows they left out.
-
-        Any does, as a rule. But now and then a training ends in a poor minimum that no fold has met.
-        """
-        if self.growing:
-            return True  # the model itself was judged
-        split, verdict, training = (
-            self.splits[self.main],
-            self.judge(candidate),
-            self.draft(candidate, self.main).training,
-        )
-        outputs, rows = candidate.outputs, split.rest.rows
-        Y = training.expansion.features(rows.X) @ training.solution.theta + training.solution.b
-        own = float(np.average(outputs.losses(rows.T, Y), weights=rows.s))
-        _, error = mean_and_error(verdict.losses, verdict.weights, verdict.copies, verdict.groups)
-        return own <= verdict.loss + policy.CLEAR_ERRORS * error
 
     def optimism(self, line: Sequence[Candidate], chosen: Candidate) -> float:
         """By how much the judging rows flatter the candidate that they chose from a line; see `optimism`."""
@@ -334,8 +349,8 @@ class Trials:
 
     def _shown(self, candidate: Candidate, level: int = -1) -> Draft:
         """The model itself, if it was trained, or that of the first split that judges."""
-        whole = self._drafts.get((candidate, self.main))
-        return self.draft(candidate, self.levels[level][0]) if whole is None else whole
+        known = self._wholes.get(candidate, self._drafts.get((candidate, self.main)))
+        return self.draft(candidate, self.levels[level][0]) if known is None else known
 
     def _pull(self, candidate: Candidate, level: int) -> float:
         """The prior for each row."""
