@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import frexp, ldexp
+from math import ceil, frexp, ldexp
 from typing import Any
 
 import numpy as np
@@ -151,6 +151,15 @@ def folds_for(sample: Sample, judging: Judging) -> list[Split]:
     if judging.splits is not None:
         return _given_splits(sample, judging.splits)
     return folds_of(sample, judging.n_folds or policy.FOLDS)
+
+
+def n_folds_needed(n_rows: int) -> int:
+    """As many of the folds as are needed for enough rows that judge.
+
+    >>> [n_folds_needed(n) for n in (150, 1199, 1200, 1999)]
+    [3, 3, 2, 2]
+    """
+    return min(policy.FOLDS, ceil(policy.ENOUGH_JUDGING * policy.FOLDS / n_rows))
 
 
 def judging_of(request: Request, rows: Rows, survey: Survey, kind: Targets, run: Run) -> Judging:

@@ -53,7 +53,7 @@ SELECTION_ROWS = 2000
 # train everything three times. (500 instead, 21 sets of 500 to 1,200 rows, up to eight splits: 1.04 ± 0.02 of
 # the errors in 0.4 of the time; 15 generators of 600 and 1,000 rows: 1.011 ± 0.006. Folds up to 6,000 rows,
 # 12 sets: 1.02 ± 0.04 in 5.5 times the time.)
-RACE_ROWS = 1200
+RACE_ROWS = 2000
 # From here on log-odds are tried. (Of all rows: 1.006 ± 0.005 of the errors of 36 sets below, eight splits.)
 LOG_ODDS_ROWS = 500
 # The last heat has one row of so many, and so many at most; no more rows than that are held out, either. (On
@@ -213,6 +213,8 @@ ROUNDING_SHARE = 1e-3
 # 1.02 of the errors, a third over 112 fits of all sizes 1.00; expected errors of classes were 0.99, 0.99 and
 # 1.07 of the true ones instead of 0.83.)
 FOLDS = 3
+# So many judging rows are enough: of the folds only as many are trained.
+ENOUGH_JUDGING = 800
 # How often rows are drawn again to find by how much those that choose a model flatter it, and how many in
 # all: many rows flatter little.
 DRAWS = 100

@@ -35,6 +35,7 @@ from sleek.fit.judge import (
     folds_for,
     judging_of,
     mean_and_error,
+    n_folds_needed,
     pool,
 )
 from sleek.fit.ladder import Climb, climb, place
@@ -319,6 +320,8 @@ def _choose(
     else:
         sample = look.sample.smallest(plan.n_tried)
         folds = folds_for(sample, judging)
+        if judging.open:
+            folds = folds[: n_folds_needed(plan.n_tried)]
         levels = [range(1), range(len(folds))] if judging.splits is None else [range(len(folds))]  # not alike
         trials = Trials([*folds, Split(sample, None)], levels, False, request, report)
     if request.fixes_everything and request.loss in (None, SQUARED.name):
