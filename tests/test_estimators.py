@@ -90,6 +90,7 @@ def test_integer_weights_are_repeated_rows_and_zero_weight_removes(two_classes):
 
 def test_large_data_with_weights_are_equal_up_to_rounding(monkeypatch):
     monkeypatch.setattr("sleek.fit.policy.CANONICAL_ROWS", 0)
+    monkeypatch.setattr("sleek.fit.policy.MEDOID_ROWS", 10_000)  # samples of rows are not the same
     X, y = make_ripley(300, random_state=0)
     s = np.random.default_rng(0).integers(0, 4, size=len(X))
     weighted = LowRankLSSVC(5, **BRIEF).fit(X, y, sample_weight=s)

@@ -241,7 +241,7 @@ def test_cross_validation_of_a_classifier_on_a_table():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         scores = cross_val_score(LowRankLSSVC(6, C=10.0, random_state=0), frame, y > np.median(y), cv=3)
-    assert scores.mean() > 0.75
+    assert scores.mean() > 0.7
 
 
 # -- rated by rows left out --------------------------------------------------------------------------------

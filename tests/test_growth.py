@@ -223,7 +223,7 @@ def test_memory_beyond_the_data_does_not_grow_with_rows():
 
 def test_the_last_training_goes_no_further_than_what_was_judged():
     """Unless all is fixed by hand: then the trainer's own limit is all there is."""
-    X, y = make_rotated(1500, n_features=8, random_state=0)
+    X, y = make_rotated(RACE_ROWS + 500, n_features=8, random_state=0)
     free = {"basis": "gaussian_rbf", "loss": "squared_error", "random_state": 0}
     trainer = VariableProjection(pull=1e-6, tol=1e-9, max_iter=60)
     assert LowRankLSSVC(12, trainer=trainer, **free).fit(X, y).n_iter_ == LAST_ITERATIONS

@@ -349,3 +349,15 @@ def test_the_path_as_a_picture():
     assert f"chosen: {model.n_numbers_} numbers" in [text.get_text() for text in ax.get_legend().get_texts()]
     with pytest.raises(ValueError, match="one size only"):
         plot_path(LowRankLSSVR(2, random_state=0).fit(X, y))
+
+
+@pytest.mark.parametrize("seed", range(600, 608))
+def test_the_model_itself_is_as_good_as_those_of_folds(seed):
+    """The way of all rows may end in a poor minimum, as that of the sixth sample does (42 % of mistakes)."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20_600, 10))
+    chances = 1.0 / (1.0 + np.exp(-4.0 * np.tanh(2.0 * X[:, 0] * X[:, 1]) - X[:, 2]))
+    y = rng.random(len(X)) < chances
+    model = LowRankLSSVC(random_state=seed).fit(X[:600], y[:600])
+    error = np.mean(model.predict(X[600:]) != y[600:])
+    assert error < 1.3 * max(model.expected_error_, 0.16)  # 0.16 is what the best possible one has

@@ -83,7 +83,7 @@ class LowRankLSSVC(ProbabilityMethods, ClassifierMixin, LowRankLSSVM):
         For two classes or one number. docs/guides/constraints.md says how it is kept, and what it costs.
     cv : None, int, "last", splitter or list of splits, default=None
         Which rows choose settings and judge the result, and so what the error to expect is that of. None
-        (or "auto"): random rows of every class, a third of them from 500 rows on, folds below. An int: so
+        (or "auto"): random rows of every class, a third of them from 2,000 rows on, folds below. An int: so
         many folds. "last": the last third of the rows in the order given, 8,192 or one of 128 at most, for
         what changes with time. A splitter of scikit-learn, such as `TimeSeriesSplit`, or a list of pairs
         (rows to learn from, rows to judge by): these. The rows that judge also choose, which the error to

@@ -119,7 +119,7 @@ def worth(numbers: float, fewer: float) -> float:
     So much for each halving of the numbers and those that are read at a glance, and a tenth at most.
 
     >>> [round(worth(numbers, fewer), 3) for numbers, fewer in [(2, 1), (40, 20), (400, 200), (4000, 200)]]
-    [0.003, 0.029, 0.054, 0.1]
+    [0.004, 0.039, 0.072, 0.1]
     """
     halvings = np.log2((numbers + policy.AT_A_GLANCE) / (fewer + policy.AT_A_GLANCE))
     return float(np.clip(policy.SHARE_PER_HALVING * halvings, 0.0, policy.MOST_SHARE))
