@@ -175,8 +175,8 @@ MOST_BYTES = 2**25
 
 # A simpler model stays unless another one gains more than so many paired standard errors on held-out rows,
 # and more than a share of the loss for every doubling of its numbers, those that are read at a glance added
-# to both: five numbers and twenty are read alike. (78 sets, against 0.06: 1.006 ± 0.002 of the errors and 0.94
-# times the numbers; 0.1: 1.009 ± 0.003, 0.89; 0.75 standard errors with 0.06: 1.015 ± 0.005, 0.90.)
+# to both: five numbers and twenty are read alike. (78 sets, against 0.06: 1.006 ± 0.002 of the errors and
+# 0.94 times the numbers; 0.1: 1.009 ± 0.003, 0.89; 0.75 standard errors with 0.06: 1.015 ± 0.005, 0.90.)
 SURE_ERRORS = 0.5
 SHARE_PER_HALVING = 0.08
 AT_A_GLANCE = 30
