@@ -361,3 +361,6 @@ def test_the_model_itself_is_as_good_as_those_of_folds(seed):
     model = LowRankLSSVC(random_state=seed).fit(X[:600], y[:600])
     error = np.mean(model.predict(X[600:]) != y[600:])
     assert error < 1.3 * max(model.expected_error_, 0.16)  # 0.16 is what the best possible one has
+    path = model.path_
+    assert path["n_numbers"][path["chosen"].index(True)] >= model.n_numbers_  # rounding may take some away
+    assert path["n_units"][path["chosen"].index(True)] == model.n_units_

@@ -85,17 +85,14 @@ def climb(state: Climb) -> Climbed:
     most = state.request.max_numbers
     short = [candidate for candidate in line if most is None or trials.numbers(candidate) <= most] or line[:1]
     left = list(short)
-    while _is_longer(trials, chosen := _simplest(trials, left), most) and len(left) > 1:
-        left.remove(chosen)  # the model itself, which no fold has, may have more numbers
+    while _length(trials, chosen := _simplest(trials, left)) > (most or np.inf) and len(left) > 1:
+        left.remove(chosen)  # the model itself may have more numbers than those of folds
     _warn_if_longer(trials, chosen, most)
     return Climbed(chosen, trials.path(line, chosen), trials.optimism(short, chosen))
 
 
-def _is_longer(trials: Trials, candidate: Candidate, most: int | None) -> bool:
-    return most is not None and _length(trials, candidate) > most
-
-
 def _length(trials: Trials, candidate: Candidate) -> int:
+    """The numbers of the model itself."""
     return count_numbers(trials.whole(candidate).training)
 
 
