@@ -184,13 +184,16 @@ class Trials:
             own = self.draft(candidate, self.main)
             found = [own]
             if not self.growing and own.start.n_learnt and not self.request.fixes_everything:
-                found += [self._train_on(candidate, self.draft(candidate, at)) for at in self.levels[-1]]
+                folds = [self.draft(candidate, at) for at in self.levels[-1]]
+                workers = self.splits[self.main].rest.workers
+                found += workers.map_list(lambda fold: self._train_on(candidate, fold), folds)
             self._wholes[candidate] = min(found, key=lambda draft: self._own_loss(candidate, draft))
         return self._wholes[candidate]
 
     def _train_on(self, candidate: Candidate, draft: Draft) -> Draft:
         """Train on from where a fold has got to, on all rows."""
-        return self._train(candidate, self.main, Beginning(draft.start, draft.training.reached))
+        begin = Beginning(draft.start, draft.training.reached)
+        return self._train(candidate, self.main, begin, Workers(1))
 
     def _own_loss(self, candidate: Candidate, draft: Draft) -> float:
         """The mean loss of a model on all rows, which it has learnt from."""
@@ -231,12 +234,12 @@ class Trials:
 
     def prepare(self, candidates: Sequence[Candidate], level: int) -> None:
         """Train candidates for a round, on a thread each: better than threads over the blocks of a sample."""
-        at = self.levels[level][-1]
-        todo = [c for c in candidates if (c, at) not in self._drafts]
-        workers = self.splits[at].rest.workers
-        if self.growing and len(todo) > 1:
-            drafts = workers.map_list(lambda c: self._train(c, at, workers=Workers(1)), todo)
-            self._drafts.update({(c, at): draft for c, draft in zip(todo, drafts, strict=True)})
+        pairs = [(candidate, at) for candidate in candidates for at in self.levels[level]]
+        todo = [pair for pair in pairs if pair not in self._drafts]
+        if len(todo) > 1:
+            workers = self.splits[self.main].rest.workers
+            drafts = workers.map_list(lambda pair: self._train(*pair, workers=Workers(1)), todo)
+            self._drafts.update(zip(todo, drafts, strict=True))
 
     # -- judging
 
@@ -287,6 +290,7 @@ class Trials:
         """The verdict of a round on a candidate."""
         level %= len(self.levels)
         if (candidate, level) not in self._verdicts:
+            self.prepare([candidate], level)
             self.remember(candidate, Verdict.of(candidate.outputs, self.residuals(candidate, level)), level)
         return self._verdicts[candidate, level]
 
