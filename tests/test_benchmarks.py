@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from benchmarks import compare, compare_operations
+from benchmarks import compare, compare_operations, generated
 from benchmarks.generators import first_rows, make_smooth, smooth_best_error, smooth_function
 from benchmarks.speed_jobs import QUICK, Scale, fit_jobs, key
 from benchmarks.speed_measure import COMMAND
@@ -142,6 +142,7 @@ def test_a_file_is_compared_by_rows_per_second():
     "name",
     [
         "compare",
+        "generated",
         "generators",
         "methods",
         "numbers_to_read",
@@ -272,3 +273,23 @@ def test_the_base_is_the_commit_and_not_what_is_in_the_folder_now(tmp_path):
         subprocess.run(["git", "-C", str(root), *command], check=True)
     source.write_text("changed")
     assert (compare.unpack("HEAD", tmp_path / "base", root) / "src/one.py").read_text() == "committed"
+
+
+def test_runs_on_generated_problems_are_compared(tmp_path, capsys):
+    few = ["--sizes", "60", "--samples", "1", "--problems", "xor", "counts", "--results", str(tmp_path)]
+    generated.main([*few, "--save", "before"])
+    generated.main([*few, "--against", "before"])
+    assert "xor        error 1.000 ± 0.000" in capsys.readouterr().out.splitlines()[-2]
+    with pytest.raises(SystemExit):
+        generated.main([*few, "--against", "nothing"])
+    assert "results here: before, last" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", generated.PROBLEMS)
+def test_a_generated_problem_is_the_same_in_every_run(name):
+    kind, draw = generated.PROBLEMS[name]
+    (X, y), (again, too) = (draw(200, np.random.default_rng(3)) for _ in range(2))
+    np.testing.assert_array_equal(X, again)
+    np.testing.assert_array_equal(y, too)
+    assert np.isfinite(X).all()
+    assert len(np.unique(y)) > (1 if kind != "regression" else 100)

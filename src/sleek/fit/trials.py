@@ -182,8 +182,8 @@ class Trials:
         """
         if candidate not in self._wholes:
             own = self.draft(candidate, self.main)
-            found = [own]
-            if not self.growing and own.start.n_learnt and not self.request.fixes_everything:
+            found, chooses = [own], self.request.fits_units and not self.request.fixes_everything
+            if chooses and not self.growing and own.start.n_learnt:
                 folds = [self.draft(candidate, at) for at in self.levels[-1]]
                 workers = self.splits[self.main].rest.workers
                 found += workers.map_list(lambda fold: self._train_on(candidate, fold), folds)
