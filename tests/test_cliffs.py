@@ -9,7 +9,7 @@ from sleek.fit import policy
 AROUND = (-2, -1, 0, 1)  # rows beside the size at which the plan changes
 SIZES = (
     policy.LOG_ODDS_ROWS,
-    policy.FOLDS * policy.ENOUGH_JUDGING // 2,
+    policy.FOLDS * policy.Effort.judging_rows // 2,
     policy.RACE_ROWS,
     policy.CANONICAL_ROWS,
     policy.EVERY_ROW_COUNTS,

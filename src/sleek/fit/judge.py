@@ -153,13 +153,13 @@ def folds_for(sample: Sample, judging: Judging) -> list[Split]:
     return folds_of(sample, judging.n_folds or policy.FOLDS)
 
 
-def n_folds_needed(n_rows: int) -> int:
+def n_folds_needed(n_rows: int, effort: policy.Effort) -> int:
     """As many of the folds as are needed for enough rows that judge.
 
-    >>> [n_folds_needed(n) for n in (150, 1199, 1200, 1999)]
+    >>> [n_folds_needed(n, policy.EFFORTS["normal"]) for n in (150, 1199, 1200, 1999)]
     [3, 3, 2, 2]
     """
-    return min(policy.FOLDS, ceil(policy.ENOUGH_JUDGING * policy.FOLDS / n_rows))
+    return min(policy.FOLDS, ceil(effort.judging_rows * policy.FOLDS / n_rows))
 
 
 def judging_of(request: Request, rows: Rows, survey: Survey, kind: Targets, run: Run) -> Judging:

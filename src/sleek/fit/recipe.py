@@ -321,7 +321,7 @@ def _choose(
         sample = look.sample.smallest(plan.n_tried)
         folds = folds_for(sample, judging)
         if judging.open:
-            folds = folds[: n_folds_needed(plan.n_tried)]
+            folds = folds[: n_folds_needed(plan.n_tried, request.effort)]
         levels = [range(1), range(len(folds))] if judging.splits is None else [range(len(folds))]  # not alike
         trials = Trials([*folds, Split(sample, None)], levels, False, request, report)
     if request.fixes_everything and request.loss in (None, SQUARED.name):
