@@ -66,11 +66,17 @@ class Climb:
 
 
 class Climbed(NamedTuple):
-    """The candidate that was chosen, all others in a line, and by how much the rows that chose flatter it."""
+    """The candidate that was chosen, everything in a line by its numbers, and those that could be chosen."""
 
     chosen: Candidate
-    path: dict[str, list[object]]
-    optimism: float
+    line: list[Candidate]
+    short: list[Candidate]
+
+    def longer(self, trials: Trials) -> Candidate | None:
+        """The best one with more numbers, if there is one under the same loss."""
+        more = [c for c in self.short if trials.numbers(c) > trials.numbers(self.chosen)]
+        alike = [c for c in more if c.outputs is self.chosen.outputs]
+        return min(alike, key=lambda candidate: trials.judge(candidate).loss, default=None)
 
 
 def climb(state: Climb) -> Climbed:
@@ -81,14 +87,14 @@ def climb(state: Climb) -> Climbed:
     trials = state.trials
     line = sorted([*state.simple, state.found, *state.path], key=trials.numbers)
     if state.request.fixes_size:
-        return Climbed(state.found, trials.path(line, state.found), 1.0)
+        return Climbed(state.found, line, [state.found])
     most = state.request.max_numbers
     short = [candidate for candidate in line if most is None or trials.numbers(candidate) <= most] or line[:1]
     left = list(short)
     while _length(trials, chosen := _simplest(trials, left)) > (most or np.inf) and len(left) > 1:
         left.remove(chosen)  # the model itself may have more numbers than those of folds
     _warn_if_longer(trials, chosen, most)
-    return Climbed(chosen, trials.path(line, chosen), trials.optimism(short, chosen))
+    return Climbed(chosen, line, short)
 
 
 def _length(trials: Trials, candidate: Candidate) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -32,13 +32,14 @@ from sleek.fit.judge import (
     LEAVE_ONE_OUT,
     REFITTED,
     Split,
+    Verdict,
     folds_for,
     judging_of,
     mean_and_error,
     n_folds_needed,
     pool,
 )
-from sleek.fit.ladder import Climb, climb, place
+from sleek.fit.ladder import Climb, Climbed, climb, place
 from sleek.fit.plan import ANY_ROWS, Judging, Plan, Request
 from sleek.fit.rounding import round_units
 from sleek.fit.standing import Standing
@@ -187,6 +188,7 @@ def fit(
     outputs = choice.outputs
     look = look.with_outputs(outputs)
 
+    @cache  # what is learnt after all on as many rows has the same
     def draw(size: int) -> Source:
         if size == look.sample.n_rows or (plan.canonical and size < data.n_rows):
             return look.smallest(size, plan)
@@ -205,13 +207,18 @@ def fit(
             left_out = [fold.residuals(standing.on(fold.rest, request, plan, report)) for fold in folds]
             choice = replace(choice, judged=pool(sample, left_out, folds))
     else:
-        assert choice.draft is not None
         if plan.races:
-            learnt = grow(look.held, choice.draft, choice.n_rows, request, plan, draw, report)
-        elif plan.n_tried == plan.n_rows and not plan.stages:
+
+            def learn_on_all(choice: _Choice) -> Learnt:
+                assert choice.draft is not None
+                return grow(look.held, choice.draft, choice.n_rows, request, plan, draw, report)
+
+            choice, learnt = _grown(choice, learn_on_all)
+        elif choice.draft is not None and plan.n_tried == plan.n_rows and not plan.stages:
             weight = float(look.sample.rows.s.sum())
             learnt = Learnt(choice.draft.training, choice.penalty, weight, plan.n_rows)
         else:
+            assert choice.draft is not None
             rows = draw(plan.stages[0] if plan.stages else plan.n_rows)
             begin = choice.draft.training.reached
             learnt = learn(rows, choice.start, choice.penalty, request, report, begin)
@@ -307,6 +314,23 @@ class _Choice:
     path: dict[str, list[object]] = field(default_factory=dict)
     trials: dict[str, list[object]] = field(default_factory=dict)
     optimism: float = 1.0
+    longer: Callable[[], _Choice] | None = None  # the best one with more numbers
+    outgrows: Callable[[Learnt, Learnt], bool] = lambda new, simpler: False  # on more rows, by the same rule
+
+
+def _grown(choice: _Choice, learn_on_all: Callable[[_Choice], Learnt]) -> tuple[_Choice, Learnt]:
+    """What was chosen on few rows, learnt on many; or the best one with more numbers, if it gains by that.
+
+    On 8,192 of a million rows 365 numbers were as good as 990. On 150,000 they had 11.4 instead of 7.7 % of
+    mistakes.
+    """
+    learnt = learn_on_all(choice)
+    if choice.longer is not None:
+        longer = choice.longer()
+        other = learn_on_all(longer)
+        if choice.outgrows(other, learnt):
+            return longer, other
+    return choice, learnt
 
 
 def _choose(
@@ -324,31 +348,45 @@ def _choose(
             folds = folds[: n_folds_needed(plan.n_tried, request.effort)]
         levels = [range(1), range(len(folds))] if judging.splits is None else [range(len(folds))]  # not alike
         trials = Trials([*folds, Split(sample, None)], levels, False, request, report)
+
+    def completed(chosen: Candidate, climbed: Climbed | None) -> _Choice:
+        sized = climbed is not None and not request.fixes_size
+        to_the_end = climbed is not None and not plan.races and not request.is_open and request.fits_units
+        last = train_to_the_end(chosen) if to_the_end else chosen
+        draft, judged = trials.whole(last), None
+        if not plan.races and (request.fits_units or not judging.open):
+            judged = pool(sample, trials.residuals(last), folds)
+        return _Choice(
+            last.outputs,
+            draft.start,
+            draft.penalty,
+            draft,
+            judged,
+            trials.n_rows(),
+            trials.path(climbed.line, chosen) if sized and climbed else {},
+            {} if request.fixes_everything else trials.table(last),
+            trials.optimism(climbed.short, chosen) if sized and climbed else 1.0,
+        )
+
     if request.fixes_everything and request.loss in (None, SQUARED.name):
         change = partial(place, starts[0], None)
-        path: dict[str, list[object]] = {}
-        optimism = 1.0
-        chosen = Candidate(change, 0, outputs, shape=starts[0].shape, to_the_end=not plan.races)
-    else:
-        chosen, path, optimism = climb(Climb(trials, starts, outputs, look.columns.weight))
-        if not plan.races and not request.is_open and request.fits_units:
-            chosen = train_to_the_end(chosen)
-    draft = trials.whole(chosen)
-    judged = None
-    if not plan.races and (request.fits_units or not judging.open):
-        judged = pool(sample, trials.residuals(chosen), folds)
-    fixed = request.fixes_everything
-    return _Choice(
-        chosen.outputs,
-        draft.start,
-        draft.penalty,
-        draft,
-        judged,
-        trials.n_rows(),
-        {} if request.fixes_size else path,
-        {} if fixed else trials.table(chosen),
-        optimism,
-    )
+        shape, to_the_end = starts[0].shape, not plan.races
+        return completed(Candidate(change, 0, outputs, shape=shape, to_the_end=to_the_end), None)
+    climbed = climb(Climb(trials, starts, outputs, look.columns.weight))
+    choice, longer = completed(climbed.chosen, climbed), climbed.longer(trials)
+    if longer is None or not plan.stages:
+        return choice
+
+    def outgrows(new: Learnt, simpler: Learnt) -> bool:
+        held = look.with_outputs(choice.outputs).held
+        verdicts = (
+            Verdict.of(choice.outputs, [Split(held, held).residuals(learnt.unaware)])
+            for learnt in (new, simpler)
+            if learnt.unaware is not None
+        )
+        return trials.prefers_grown(longer, climbed.chosen, *verdicts)
+
+    return replace(choice, longer=lambda: completed(longer, climbed), outgrows=outgrows)
 
 
 def _judge(

@@ -268,18 +268,26 @@ class Trials:
             self._least_gains[new, simpler] = self._least_gain(new, simpler)
         return self._least_gains[new, simpler]
 
-    def _least_gain(self, new: Candidate, simpler: Candidate) -> float:
+    def prefers_grown(self, new: Candidate, simpler: Candidate, better: Verdict, old: Verdict) -> bool:
+        """The same rule, by the verdicts on what both came to with more rows."""
+        gain, _ = better.gain_over(old)
+        return gain > self._least_gain(new, simpler, (better, old))
+
+    def _least_gain(
+        self, new: Candidate, simpler: Candidate, verdicts: tuple[Verdict, Verdict] | None = None
+    ) -> float:
         if self._rung(new) == self._rung(simpler) == 0 and simpler not in self.constants.values():
             return 0.0
         errors = self.sure_errors if self._rung(new) > self._rung(simpler) else policy.SURE_ERRORS
-        old, explained = self.judge(simpler), 1.0
+        better, old = (self.judge(new), self.judge(simpler)) if verdicts is None else verdicts
+        explained = 1.0
         if new.outputs in self.constants and old.loss > 0:
             explained = float(
                 np.clip(self.judge(self.constants[new.outputs]).loss / old.loss - 1.0, 0.0, 1.0)
             )
         share = worth(self.numbers(new), self.numbers(simpler))
         surer = policy.SURE_ERRORS * (1.0 + (1.0 - explained) * share / policy.MOST_SHARE)
-        return least_gain(self.judge(new), old, max(errors, surer), explained * share)
+        return least_gain(better, old, max(errors, surer), explained * share)
 
     def optimism(self, line: Sequence[Candidate], chosen: Candidate) -> float:
         """By how much the judging rows flatter the candidate that they chose from a line; see `optimism`."""
