@@ -229,3 +229,10 @@ def test_the_last_training_goes_no_further_than_what_was_judged():
     assert LowRankLSSVC(12, trainer=trainer, **free).fit(X, y).n_iter_ == LAST_ITERATIONS
     with pytest.warns(ConvergenceWarning):
         assert LowRankLSSVC(12, trainer=trainer, C=10.0, shape=0.1, **free).fit(X, y).n_iter_ == 60
+
+
+def test_more_rows_are_worth_more_numbers():
+    """On the 8,192 rows that choose, a third of the numbers is as good: 8.6 % of mistakes instead of 7.0."""
+    X, y = make_rotated(220_000, random_state=0)
+    model = LowRankLSSVC(random_state=0).fit(X[:200_000], y[:200_000])
+    assert np.mean(model.predict(X[200_000:]) != y[200_000:]) < 0.078
