@@ -152,6 +152,13 @@ def read_ahead(items: Generator[Item, None, None], n_ahead: int) -> Generator[It
             found.put(error)
 
     thread = Thread(target=make, name="sleek-reader", daemon=True)
+
+    def end() -> None:
+        stopped.set()
+        room.release()
+        if thread.is_alive():
+            thread.join()
+
     try:
         thread.start()
         while (item := found.get()) is not None:
@@ -160,14 +167,14 @@ def read_ahead(items: Generator[Item, None, None], n_ahead: int) -> Generator[It
             room.release()
             yield item[0]
     finally:
-        stopped.set()
-        room.release()
-        if thread.is_alive():
-            patiently(thread.join)
+        patiently(end)
 
 
 def patiently(wait_for_threads: Callable[[], object]) -> None:
-    """Wait for threads to end, also if an interrupt arrives meanwhile: it comes through afterwards."""
+    """Wait for threads to end, also if an interrupt arrives meanwhile: it comes through afterwards.
+
+    What is waited for may be begun twice.
+    """
     try:
         wait_for_threads()
     except BaseException:
