@@ -1,6 +1,6 @@
 """The race: units of every basis and start shape, and then regularisation strengths of the winner.
 
-Successive halving: all run the first round, on two folds or on a small sample; those that are not clearly
+Successive halving: all run the first round, on one fold or on a small sample; those that are not clearly
 behind go on to the next, with more folds or more rows, from where they have got to.
 """
 
