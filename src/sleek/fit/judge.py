@@ -116,13 +116,17 @@ def least_gain(new: Verdict, simpler: Verdict, errors: float, share: float) -> f
 def worth(numbers: float, fewer: float) -> float:
     """The share of the loss that a person gives for reading fewer numbers.
 
-    So much for each halving of the numbers and those that are read at a glance, and a tenth at most.
+    So much for each halving of the numbers and those that are read at a glance; much less for halvings of what
+    nobody reads number by number; and a tenth at most.
 
-    >>> [round(worth(numbers, fewer), 3) for numbers, fewer in [(2, 1), (40, 20), (400, 200), (4000, 200)]]
-    [0.004, 0.039, 0.072, 0.1]
+    >>> [round(worth(numbers, fewer), 3) for numbers, fewer in [(2, 1), (40, 20), (400, 200), (4000, 20)]]
+    [0.004, 0.039, 0.02, 0.1]
     """
-    halvings = np.log2((numbers + policy.AT_A_GLANCE) / (fewer + policy.AT_A_GLANCE))
-    return float(np.clip(policy.SHARE_PER_HALVING * halvings, 0.0, policy.MOST_SHARE))
+    one_by_one = policy.READ_ONE_BY_ONE
+    read, left = (min(number, one_by_one) + policy.AT_A_GLANCE for number in (numbers, fewer))
+    seen, rest = (max(number, one_by_one) for number in (numbers, fewer))
+    share = policy.SHARE_PER_HALVING * np.log2(read / left) + policy.SHARE_BEYOND * np.log2(seen / rest)
+    return float(np.clip(share, 0.0, policy.MOST_SHARE))
 
 
 def is_behind(verdict: Verdict, best: Verdict, errors: float) -> bool:
