@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, frexp, ldexp
+from math import ceil, frexp, ldexp, log2, sqrt
 from typing import Any
 
 import numpy as np
@@ -125,8 +125,8 @@ def worth(numbers: float, fewer: float) -> float:
     one_by_one = policy.READ_ONE_BY_ONE
     read, left = (min(number, one_by_one) + policy.AT_A_GLANCE for number in (numbers, fewer))
     seen, rest = (max(number, one_by_one) for number in (numbers, fewer))
-    share = policy.SHARE_PER_HALVING * np.log2(read / left) + policy.SHARE_BEYOND * np.log2(seen / rest)
-    return float(np.clip(share, 0.0, policy.MOST_SHARE))
+    share = policy.SHARE_PER_HALVING * log2(read / left) + policy.SHARE_BEYOND * log2(seen / rest)
+    return min(max(share, 0.0), policy.MOST_SHARE)
 
 
 def is_behind(verdict: Verdict, best: Verdict, errors: float) -> bool:
@@ -285,11 +285,10 @@ def mean_and_error(
     (4.0, 0.7071067811865476)
     """
     unit = ldexp(1.0, frexp(np.abs(values).max())[1] - 1)  # squares of squared errors may be beyond float64
-    values = values / unit
-    mean = float(np.average(values, weights=s))
+    values, weight = values / unit, float(s.sum())
+    mean = float(s @ values) / weight
     squares: FloatArray = s**2 / copies * (values - mean) ** 2
     if groups is not None:
         _, place = np.unique(groups, return_inverse=True)
         squares = np.square(np.bincount(place.ravel(), s * (values - mean))).astype(np.float64)
-    variance = float(np.sum(squares)) / float(s.sum()) ** 2
-    return unit * mean, unit * float(np.sqrt(variance))
+    return unit * mean, unit * sqrt(float(squares.sum())) / weight

@@ -189,10 +189,10 @@ class _Paths:
         moments = (
             Moments.of(self.Phi[:, at], rows.T, rows.s) if self.moments is None else self.moments.units(at)
         )
-        if self.signs is None:
+        if self.signs is None and size is not None:
             path = RidgePath.of_moments(moments)
             return _Sized(self.split, expansion, out, path.solution, path)
-        signs = self.signs[at]
+        signs = None if self.signs is None else self.signs[at]  # hundreds of pieces: quicker one by one
         return _Sized(self.split, expansion, out, lambda C: solve(moments, C, signs), None)
 
 

@@ -126,6 +126,7 @@ class Trials:
         self._drawn_in: dict[int, Sample] = {}
         self._seconds: dict[Candidate, float] = {}
         self._numbers: dict[Candidate, int] = {}
+        self._rungs: dict[Candidate, int] = {}
         self._least_gains: dict[tuple[Candidate, Candidate], float] = {}
         self.constants: dict[Outputs, Candidate] = {}  # the model that knows nothing, by what is learnt
 
@@ -282,9 +283,7 @@ class Trials:
         better, old = (self.judge(new), self.judge(simpler)) if verdicts is None else verdicts
         explained = 1.0
         if new.outputs in self.constants and old.loss > 0:
-            explained = float(
-                np.clip(self.judge(self.constants[new.outputs]).loss / old.loss - 1.0, 0.0, 1.0)
-            )
+            explained = min(max(self.judge(self.constants[new.outputs]).loss / old.loss - 1.0, 0.0), 1.0)
         share = worth(self.numbers(new), self.numbers(simpler))
         surer = policy.SURE_ERRORS * (1.0 + (1.0 - explained) * share / policy.MOST_SHARE)
         return least_gain(better, old, max(errors, surer), explained * share)
@@ -321,8 +320,11 @@ class Trials:
 
     def _rung(self, candidate: Candidate) -> int:
         """0 for a linear model, 1 for curves, 2 with units."""
-        start = self.draft(candidate, self.levels[-1][0]).start
-        return 2 if start.n_learnt else int(any(part.basis.name != Linear.name for part in start.parts))
+        if candidate not in self._rungs:
+            start = self.draft(candidate, self.levels[-1][0]).start
+            curves = any(part.basis.name != Linear.name for part in start.parts)
+            self._rungs[candidate] = 2 if start.n_learnt else int(curves)
+        return self._rungs[candidate]
 
     def basis(self, candidate: Candidate) -> str:
         """The name of the basis of its units that are learnt, "" if there are none."""
