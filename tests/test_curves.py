@@ -45,6 +45,28 @@ def test_few_values_have_a_step_between_any_two():
     assert np.linalg.matrix_rank(np.column_stack([Phi, np.ones(30)])) == 6
 
 
+@given(st.floats(0.0, 0.99), st.floats(-1e3, 1e3), st.integers(0, 10))
+@settings(max_examples=40, deadline=None)
+def test_a_third_of_the_corners_lies_beside_the_most_frequent_value(share, value, seed):
+    """Whatever the share of an amount that is 0, or any other value, in most rows."""
+    rng = np.random.default_rng(seed)
+    x = np.concatenate([np.full(round(2000 * share), value), value + rng.normal(size=2000)])
+    units = Curves().start_per_feature(x[:, None], np.ones(len(x)), 500)
+    lows = -units["offsets"] / units["slopes"][:, 0]
+    corners = np.unique(np.round(lows[np.abs(lows - value) > 0.02], 9))
+    assert len(corners) >= KNOTS // 3
+
+
+def test_amounts_that_are_mostly_0_have_a_curve():
+    rng = np.random.default_rng(0)
+    amount = np.where(rng.random(6000) < 0.93, 0.0, np.exp(rng.normal(size=6000)))
+    y = 10.0 * ((amount > 0.6) & (amount < 2.0)) + rng.normal(size=6000)
+    model = LowRankLSSVR(basis="curves", random_state=0).fit(amount[:3000, None], y[:3000])
+    truth = 10.0 * ((amount > 0.6) & (amount < 2.0))[3000:]
+    gained = 1 - np.mean((model.predict(amount[3000:, None]) - truth) ** 2) / np.var(truth)
+    assert gained > 0.9
+
+
 def test_curves_are_enough_for_a_sum_of_curves_and_not_for_a_product():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(400, 3))

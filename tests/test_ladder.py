@@ -4,6 +4,8 @@ from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from made_sources import number_source, sample_of
 
 import sleek
@@ -134,6 +136,16 @@ def test_the_path_is_the_ladder_and_says_which_rung_was_chosen(n):
     assert "curves" in path["basis"]
     assert all(0 <= error <= 1 for error in path["error"])
     assert LowRankLSSVC(3, random_state=0).fit(X, y).path_ == {}
+
+
+@given(st.integers(1, 10**5), st.integers(1, 10**5), st.integers(1, 10**5))
+def test_fewer_numbers_are_worth_more_and_least_where_nobody_reads_them(a, b, c):
+    few, some, many = sorted([a, b, c])
+    assert 0.0 == worth(few, few) <= worth(some, few) <= worth(many, few) <= policy.MOST_SHARE
+    assert worth(many, few) <= worth(many, some) + worth(some, few) + 1e-12
+    assert worth(2 * many, many) <= policy.SHARE_PER_HALVING
+    if few >= policy.READ_ONE_BY_ONE:
+        assert worth(2 * few, few) == pytest.approx(policy.SHARE_BEYOND)
 
 
 def test_a_rung_is_preferred_to_every_simpler_one_that_was_chosen_before():

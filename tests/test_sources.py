@@ -25,6 +25,7 @@ from sleek import (
     Rows,
     Units,
 )
+from sleek._runtime import threads
 from sleek._runtime.sums import PartialSum, total
 from sleek._runtime.threads import Workers, _blas_guard, read_ahead, single_threaded_blas
 from sleek.closed_form.moments import Moments
@@ -552,6 +553,30 @@ def test_an_error_of_the_maker_comes_through():
     assert next(ahead) == 1
     with pytest.raises(OSError, match="the disk is gone"):
         next(ahead)
+    assert not any(thread.name == "sleek-reader" for thread in threading.enumerate())
+
+
+def test_a_reader_ends_whose_start_was_interrupted(monkeypatch):
+    """Ctrl-C while it is being started: it runs, though nobody was told that it does."""
+
+    class Slow(threading.Thread):
+        def _bootstrap(self):
+            time.sleep(0.05)
+            super()._bootstrap()
+
+        def start(self):
+            self._started.wait, wait = interrupted, self._started.wait
+            try:
+                super().start()
+            finally:
+                self._started.wait = wait
+
+    def interrupted(timeout=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threads, "Thread", Slow)
+    with pytest.raises(KeyboardInterrupt):
+        next(read_ahead((i for i in range(3)), 2))
     assert not any(thread.name == "sleek-reader" for thread in threading.enumerate())
 
 

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
-from functools import partial
 from itertools import islice
 from queue import SimpleQueue
 from threading import Event, Lock, Semaphore, Thread
+from threading import enumerate as enumerate_threads
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -19,6 +19,7 @@ from threadpoolctl import ThreadpoolController
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 WAITING_PER_WORKER = 4
+STARTING = 1.0  # seconds that a thread takes to start at most
 
 
 def can_start_threads() -> bool:
@@ -50,7 +51,11 @@ class Workers:
     ) -> None:
         if self._pool is not None:
             pool, self._pool = self._pool, None
-            patiently(partial(pool.shutdown, cancel_futures=True))
+            try:
+                pool.shutdown(cancel_futures=True)
+            except BaseException:  # an interrupt comes through when the threads have ended
+                pool.shutdown(cancel_futures=True)
+                raise
 
     def map_list(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """``list(map(function, items))``, where this thread works too and none waits for another.
@@ -139,9 +144,10 @@ def read_ahead(items: Generator[Item, None, None], n_ahead: int) -> Generator[It
             yield from items
         return
     found: SimpleQueue[tuple[Item] | BaseException | None] = SimpleQueue()
-    room, stopped = Semaphore(n_ahead), Event()
+    room, begun, stopped = Semaphore(n_ahead), Event(), Event()
 
     def make() -> None:
+        begun.set()
         try:
             with closing(items):
                 while room.acquire() and not stopped.is_set():
@@ -156,6 +162,8 @@ def read_ahead(items: Generator[Item, None, None], n_ahead: int) -> Generator[It
     def end() -> None:
         stopped.set()
         room.release()
+        if thread in enumerate_threads():
+            begun.wait(STARTING)  # an interrupt may have come through while it was being started
         if thread.is_alive():
             thread.join()
 
@@ -167,19 +175,11 @@ def read_ahead(items: Generator[Item, None, None], n_ahead: int) -> Generator[It
             room.release()
             yield item[0]
     finally:
-        patiently(end)
-
-
-def patiently(wait_for_threads: Callable[[], object]) -> None:
-    """Wait for threads to end, also if an interrupt arrives meanwhile: it comes through afterwards.
-
-    What is waited for may be begun twice.
-    """
-    try:
-        wait_for_threads()
-    except BaseException:
-        wait_for_threads()
-        raise
+        try:  # here and not in a function: an interrupt may arrive as one is entered
+            end()
+        except BaseException:
+            end()
+            raise
 
 
 class _BlasGuard:

@@ -133,8 +133,8 @@ def ends(units: Units) -> tuple[IntArray, FloatArray, FloatArray]:
 def _ramps_of(x: FloatArray, s: FloatArray, n_knots: int) -> list[tuple[float, float]]:
     """Over the whole range, from knot to knot, and across each: a knot is the gap after a value.
 
-    Knots are quantiles, but a third of them is for the rows beside the most frequent value: amounts that are 0
-    in nine of ten rows have corners among the others. (Adult: 14.0 instead of 14.7 % of mistakes.)
+    Knots are quantiles, but a third of them is for the rows beside the most frequent value: amounts that are
+    0 in nine of ten rows have corners among the others. (Adult: 14.0 instead of 14.7 % of mistakes.)
 
     >>> x = np.append(np.zeros(95), np.arange(1.0, 6.0))
     >>> [low for low, high in _ramps_of(x, np.ones(100), 3)[1:4]]
@@ -144,7 +144,9 @@ def _ramps_of(x: FloatArray, s: FloatArray, n_knots: int) -> list[tuple[float, f
     knots = np.arange(len(values) - 1)
     if len(knots) > n_knots:
         weights = np.bincount(number, s)
-        weights = np.minimum(weights, 2.0 * (weights.sum() - weights))  # a common value has two thirds of them
+        weights = np.minimum(
+            weights, 2.0 * (weights.sum() - weights)
+        )  # a common value has two thirds of them
         shares = np.cumsum(weights) / weights.sum()
         knots = np.unique(np.searchsorted(shares, np.arange(1, n_knots + 1) / (n_knots + 1)))
         knots = knots[knots < len(values) - 1]
