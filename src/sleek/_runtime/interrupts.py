@@ -8,6 +8,7 @@ from typing import ParamSpec, TypeVar
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+ASKED = ("_get_wrapper_address()", "_get_jit_address()")  # what numba asks for an address
 
 
 def interruptible(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -15,7 +16,8 @@ def interruptible(function: Callable[Arguments, Result]) -> Callable[Arguments, 
 
     Python notices a signal when compiled code takes its lock again to hand over a result. The function then
     returns a result with an exception set, which Python reports as a SystemError caused by that exception,
-    or by another such error.
+    or by another such error. And it notices one while numba asks in Python for the address of an argument
+    that is a function: numba goes on without an answer, and its TypeError is all that is left.
 
     >>> @interruptible
     ... def interrupted():
@@ -37,6 +39,10 @@ def interruptible(function: Callable[Arguments, Result]) -> Callable[Arguments, 
                 cause = cause.__cause__
             if isinstance(cause, KeyboardInterrupt):
                 raise cause from None
+            raise
+        except TypeError as error:
+            if str(error).startswith(ASKED):
+                raise KeyboardInterrupt from None
             raise
 
     return wrapper
