@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from sleek._runtime.interrupts import interruptible
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="has no interval timer")
 
 # The timer's signal is handled as that of Ctrl-C is.
@@ -100,3 +102,14 @@ def test_a_fit_is_interrupted(tmp_path, kind, n_jobs):
     found, threads = run(FIT, kind, tmp_path / "rows.parquet", n_jobs)
     assert set(found) == {"KeyboardInterrupt"}
     assert threads == ["MainThread"]
+
+
+def test_an_interrupt_that_numba_loses_is_one():
+    @interruptible
+    def called(message):
+        raise TypeError(message)
+
+    with pytest.raises(KeyboardInterrupt):
+        called("_get_wrapper_address() missing 1 required positional argument: 'sig'")
+    with pytest.raises(TypeError, match="takes no keyword"):
+        called("f() takes no keyword arguments")

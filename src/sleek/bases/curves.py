@@ -144,9 +144,7 @@ def _ramps_of(x: FloatArray, s: FloatArray, n_knots: int) -> list[tuple[float, f
     knots = np.arange(len(values) - 1)
     if len(knots) > n_knots:
         weights = np.bincount(number, s)
-        weights = np.minimum(
-            weights, 2.0 * (weights.sum() - weights)
-        )  # a common value has two thirds of them
+        weights = np.minimum(weights, 2.0 * (weights.sum() - weights))  # two thirds of all for one value
         shares = np.cumsum(weights) / weights.sum()
         knots = np.unique(np.searchsorted(shares, np.arange(1, n_knots + 1) / (n_knots + 1)))
         knots = knots[knots < len(values) - 1]

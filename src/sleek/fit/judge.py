@@ -116,11 +116,11 @@ def least_gain(new: Verdict, simpler: Verdict, errors: float, share: float) -> f
 def worth(numbers: float, fewer: float) -> float:
     """The share of the loss that a person gives for reading fewer numbers.
 
-    So much for each halving of the numbers and those that are read at a glance; much less for halvings of
-    what nobody reads number by number; and a tenth at most.
+    So much for each halving of the numbers and those that are read at a glance; half of that for halvings
+    of what nobody reads number by number; and a tenth at most.
 
     >>> [round(worth(numbers, fewer), 3) for numbers, fewer in [(2, 1), (40, 20), (400, 200), (4000, 20)]]
-    [0.004, 0.039, 0.02, 0.1]
+    [0.004, 0.039, 0.04, 0.1]
     """
     one_by_one = policy.READ_ONE_BY_ONE
     read, left = (min(number, one_by_one) + policy.AT_A_GLANCE for number in (numbers, fewer))
