@@ -141,7 +141,8 @@ def test_the_path_is_the_ladder_and_says_which_rung_was_chosen(n):
 @given(st.integers(1, 10**5), st.integers(1, 10**5), st.integers(1, 10**5))
 def test_fewer_numbers_are_worth_more_and_least_where_nobody_reads_them(a, b, c):
     few, some, many = sorted([a, b, c])
-    assert 0.0 == worth(few, few) <= worth(some, few) <= worth(many, few) <= policy.MOST_SHARE
+    assert worth(few, few) == 0.0
+    assert 0.0 <= worth(some, few) <= worth(many, few) <= policy.MOST_SHARE
     assert worth(many, few) <= worth(many, some) + worth(some, few) + 1e-12
     assert worth(2 * many, many) <= policy.SHARE_PER_HALVING
     if few >= policy.READ_ONE_BY_ONE:

@@ -122,11 +122,14 @@ def worth(numbers: float, fewer: float) -> float:
     >>> [round(worth(numbers, fewer), 3) for numbers, fewer in [(2, 1), (40, 20), (400, 200), (4000, 20)]]
     [0.004, 0.039, 0.04, 0.1]
     """
-    one_by_one = policy.READ_ONE_BY_ONE
-    read, left = (min(number, one_by_one) + policy.AT_A_GLANCE for number in (numbers, fewer))
-    seen, rest = (max(number, one_by_one) for number in (numbers, fewer))
-    share = policy.SHARE_PER_HALVING * log2(read / left) + policy.SHARE_BEYOND * log2(seen / rest)
+    share = _length(numbers) - _length(fewer)
     return min(max(share, 0.0), policy.MOST_SHARE)
+
+
+def _length(numbers: float) -> float:
+    """How long a model is to read, as a share of the loss."""
+    read = policy.SHARE_PER_HALVING * log2(min(numbers, policy.READ_ONE_BY_ONE) + policy.AT_A_GLANCE)
+    return read + policy.SHARE_BEYOND * log2(max(numbers, policy.READ_ONE_BY_ONE))
 
 
 def is_behind(verdict: Verdict, best: Verdict, errors: float) -> bool:
